@@ -50,10 +50,10 @@ def pure(values: dict[str, Any], steps: int, save_every: int) -> tuple[float, fl
     cases = Cases(Parameters.of(model(), values), dict.fromkeys(values, ()), options)
     numbers = Numbers.of(cases.opening, rows)
     arena, found = Arena(numbers), numbers.at(rows[:PURE])
-    arena.run(found[0])
+    next(arena.ends(found[:1]))
     wall, cpu = spent()
-    for row in found:
-        arena.run(row)
+    for _ in arena.ends(found):
+        pass
     return (spent()[0] - wall) / len(found), (spent()[1] - cpu) / len(found)
 
 

@@ -31,7 +31,6 @@ class Role(Enum):
     SHARED = "known when the kernel is compiled"
     GIVEN = "given with each launch, to all runs"
     OWN = "of each run"
-    KEPT = "of each run, and close at hand during a launch"
     ROOM = "of each run, within a step"
 
 
@@ -54,11 +53,6 @@ class Leaf:
         """Whether it is an array."""
         return isinstance(self.sample, np.ndarray)
 
-    @property
-    def is_own(self) -> bool:
-        """Whether each run has one, in memory."""
-        return self.role in (Role.OWN, Role.KEPT)
-
 
 #: Numbers and arrays that come with each launch.
 GIVEN = frozenset({"done", "total", "save_every", "known", "times", "u"})
@@ -66,10 +60,6 @@ GIVEN = frozenset({"done", "total", "save_every", "known", "times", "u"})
 OWN = frozenset({"y", "state", "ahead", "before", "carried", "sums", "saved", "sampling"})
 #: Arrays with as many rows as a launch has steps, or saves.
 OPEN = frozenset({"times", "u", "y", "saved"})
-#: What every step reads and writes several times.
-KEPT = frozenset(
-    {"carried.stage", "carried.multiplier", "carried.order", "carried.turns", "sums"}
-)
 #: Families whose kernels set inputs.
 SETTING_INPUTS = "PortNetworks", "DrivenRows", "Loads"
 
@@ -87,7 +77,8 @@ def _count(table: Any) -> int:
 
 
 def _leaves(path: str, value: Any, differing: frozenset[str], costly: bool) -> Iterator[Leaf]:
-    hints = hints_of(type(value)) or len(value) * (None,)
+    kind: type = type(value)
+    hints = hints_of(kind) or len(value) * (None,)
     for name, field, hint in zip(value._fields, value, hints, strict=True):
         at, marks = f"{path}{name}", get_args(hint)[2:]
         if isinstance(field, tuple):
@@ -102,8 +93,6 @@ def _leaves(path: str, value: Any, differing: frozenset[str], costly: bool) -> I
 def _role(path: str, differs: bool, costly: bool) -> Role:
     """Return who has what is at a path."""
     first = path.partition(".")[0]
-    if path in KEPT:
-        return Role.KEPT
     if path == "carried.weights":
         return Role.SHARED
     if first in OWN or differs or (first == "work" and costly):
@@ -114,7 +103,10 @@ def _role(path: str, differs: bool, costly: bool) -> Role:
 
 
 def in_groups(arrays: NDArray[Any]) -> NDArray[Any]:
-    """Return arrays of all runs (runs, ...) in groups, the last one filled up; (groups, ..., 32)."""
+    """Return arrays of all runs (runs, ...) in groups; (groups, ..., ABREAST).
+
+    The last group is filled up with the last run.
+    """
     spare = -len(arrays) % ABREAST
     whole = np.concatenate([arrays, np.repeat(arrays[-1:], spare, axis=0)])
     groups = whole.reshape(len(whole) // ABREAST, ABREAST, *whole.shape[1:])

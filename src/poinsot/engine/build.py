@@ -33,8 +33,9 @@ ABANDONED = 120.0
 class Build:
     """A build of forms that goes on by itself, in a process of its own.
 
-    Object files, or LLVM's bitcode of those for many runs side by side, go to `folder`: by default beside the package, or else to the user's cache, or else
-    to his own folder among temporary files, or else to one that lasts as long as this process.
+    Object files, or LLVM's bitcode of those for many runs side by side, go to `folder`: by default
+    beside the package, or else to the user's cache, or else to his own folder among temporary
+    files, or else to one that lasts as long as this process.
     """
 
     def __init__(self, folder: Path | None = None, forms: Sequence[str] = ORDER) -> None:

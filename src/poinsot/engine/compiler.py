@@ -58,26 +58,23 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
             )
         return made
 
-    on_numbers = _copies(
-        ARITHMETIC,
-        lambda function, copy: copy,
-        intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS,
-        singly.INSTEAD if side_by_side else {},
-    )
-    traced = {
+    single: dict[Any, Any] = singly.INSTEAD if side_by_side else {}
+    numbers = intrinsics.ON_SINGLE_NUMBERS if side_by_side else intrinsics.ON_NUMBERS
+    constants = {"ABREAST": 1} if side_by_side else {}
+    on_numbers = _copies(ARITHMETIC, lambda function, copy: copy, numbers, single, constants)
+    traced: dict[Any, Any] = {
         function: tracing.traced(function, copy)
         for function, copy in on_numbers.items()
         if isinstance(function, FunctionType)
     }
     if side_by_side:
-        known = {**traced, laws.call_at: intrinsics.call_nothing}
-        instead = {
-            **elementary.INSTEAD,
-            run.go_on: run.swap,
-            extrapolation.extrapolate: extrapolation.extrapolate_in_a_ring,
-        }
-        return _copies(KERNELS, compiled, known, instead, ABREAST=1)
-    return _copies(KERNELS, compiled, {**traced, laws.call_at: intrinsics.call_at}, {})
+        traced[laws.call_at] = intrinsics.call_nothing
+        instead: dict[Any, Any] = dict(elementary.INSTEAD)
+        instead[run.go_on] = run.swap
+        instead[extrapolation.extrapolate] = extrapolation.extrapolate_in_a_ring
+        return _copies(KERNELS, compiled, traced, instead, constants)
+    traced[laws.call_at] = intrinsics.call_at
+    return _copies(KERNELS, compiled, traced, {}, constants)
 
 
 def _copies(
@@ -85,7 +82,7 @@ def _copies(
     make: Callable[..., Any],
     known: dict[Any, Any],
     instead: Mapping[Any, Any],
-    **constants: int,
+    constants: Mapping[str, int],
 ) -> dict[Any, Any]:
     """Return what is made of copies of functions, and what is known.
 
@@ -222,11 +219,10 @@ def lower(
 
     with _lowering_only(), event.install_listener("numba:compile", Count()):
         kernel = compiled_kernels(side_by_side=side_by_side)[run]
-        make, arguments = entry, (types.int64,)
-        if side_by_side:
-            make, arguments = entry_of_run, (types.voidptr, types.voidptr)
-        whole = numba.njit(make(form, kernel), **OPTIONS)
-        whole.compile(arguments)
+        pointers: Any = types.voidptr, types.voidptr
+        function = (entry_of_run if side_by_side else entry)(form, kernel)
+        whole = numba.njit(function, **OPTIONS)
+        whole.compile(pointers if side_by_side else (types.int64,))
         (result,) = whole.overloads.values()
     libraries: dict[int, Any] = {}
 

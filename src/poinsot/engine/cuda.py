@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import DeviceError, DeviceMemoryError
@@ -62,20 +62,26 @@ class Device:
     multiprocessors: int
 
 
+def device() -> Device:
+    """Return the graphics processor, which this thread uses from now on."""
+    found, context = _first()
+    call("cuCtxSetCurrent", context)
+    return found
+
+
 @cache
-def device(number: int = 0) -> Device:
-    """Return a graphics processor, which this process uses from now on."""
+def _first() -> tuple[Device, Any]:
+    """Return the first processor that this process may use, and its context."""
     call("cuInit", 0, doing="starting the driver")
     count, handle, context = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
     call("cuDeviceGetCount", ctypes.byref(count))
-    if count.value <= number:
+    if not count.value:
         raise DeviceError(
             "engine='cuda' found no NVIDIA graphics processor that this process may use: "
             "nvidia-smi and CUDA_VISIBLE_DEVICES tell which there are; or use engine='auto'"
         )
-    call("cuDeviceGet", ctypes.byref(handle), number)
+    call("cuDeviceGet", ctypes.byref(handle), 0)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
-    call("cuCtxSetCurrent", context)
     name = ctypes.create_string_buffer(128)
     call("cuDeviceGetName", name, len(name), handle)
 
@@ -85,7 +91,8 @@ def device(number: int = 0) -> Device:
         return found.value
 
     architecture = f"sm_{attribute(MAJOR)}{attribute(MINOR)}"
-    return Device(name.value.decode(), architecture, attribute(MULTIPROCESSORS))
+    own = Device(name.value.decode(), architecture, attribute(MULTIPROCESSORS))
+    return own, context
 
 
 def free_memory() -> int:
@@ -152,14 +159,19 @@ class Kernel:
         call("cuFuncGetAttribute", ctypes.byref(found), which, self._function)
         return found.value
 
-    def launch(self, blocks: int, threads: int, words: Sequence[int]) -> None:
-        """Run the kernel in so many blocks of threads, with words for arguments; await its end."""
+    def launch(self, blocks: int, threads: int, words: Sequence[int]) -> float:
+        """Run the kernel in so many blocks of threads, with words for arguments; return how long.
+
+        That is from the launch to the end [s].
+        """
         room = (ctypes.c_uint64 * len(words))(*words)
         first = ctypes.addressof(room)
         arguments = (ctypes.c_void_p * len(words))(*(first + 8 * k for k in range(len(words))))
         sizes = [ctypes.c_uint(n) for n in (blocks, 1, 1, threads, 1, 1, 0)]
+        began = perf_counter()
         call("cuLaunchKernel", self._function, *sizes, None, arguments, None)
         call("cuCtxSynchronize", doing="running a kernel")
+        return perf_counter() - began
 
     def __del__(self) -> None:
         if getattr(self, "_module", None):

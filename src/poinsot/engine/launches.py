@@ -1,4 +1,4 @@
-"""Many runs at once on a graphics processor: their memory there, and the launches of their kernel."""
+"""Many runs at once on a graphics processor: their memory there, and their kernel."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,16 @@ SPARE = 2**28
 #: Blocks of threads on a multiprocessor: its registers are enough for no more.
 BLOCKS = 2
 #: What is read back of each run.
-READ = ("state", "ahead", "sums", "saved.x", "saved.stage", "saved.sums", "saved.turns", "saved.step")
+READ = (
+    "state",
+    "ahead",
+    "sums",
+    "saved.x",
+    "saved.stage",
+    "saved.sums",
+    "saved.turns",
+    "saved.step",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +62,7 @@ class Launches:
     def kernel(self) -> Any:
         """The kernel, compiled for the device that is there."""
         architecture = cuda.device().architecture
-        bitcode = machine_code.code(f"{self.form}_runs")
+        bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
         text = kernel_text(self.leaves, "", device=True)
         name = f"{_hash(bitcode, text.encode())}-{architecture}.ptx"
         kept = machine_code.of_the_user() / "kernels" / name
@@ -67,7 +76,7 @@ class Launches:
     @property
     def bytes_of_run(self) -> int:
         """How much memory a run takes on the device."""
-        own = sum(np.asarray(leaf.sample).nbytes for leaf in self.leaves if leaf.is_own)
+        own = sum(np.asarray(leaf.sample).nbytes for leaf in self.leaves if leaf.role is Role.OWN)
         return own + 8 * RETURNED
 
     @property
@@ -79,7 +88,8 @@ class Launches:
     def take(self, own: Arrays, count: int) -> dict[str, NDArray[Any]]:
         """Take so many runs from their own arrays, by path; others are those of the job.
 
-        Returns the arrays of `READ`, and `returned`: steps taken and rows saved; (runs, ...) each.
+        Returns the arrays of `READ`, `returned`: steps taken and rows saved, (runs, ...) each; and
+        `seconds` of the launch.
         """
         groups, memory, words = -(-count // ABREAST), dict[str, Any](), list[int]()
         leaves = {leaf.path: leaf for leaf in self.leaves}
@@ -101,8 +111,9 @@ class Launches:
                 memory[name] = self._memory(leaves[name], own, count, groups)
             words.append(memory[name].address)
         blocks = min(-(-count // THREADS), BLOCKS * cuda.device().multiprocessors)
-        self.kernel.launch(blocks, THREADS, words)
+        seconds = self.kernel.launch(blocks, THREADS, words)
         found = {"returned": memory["returned"].read(returned)[:count]}
+        found["seconds"] = np.array(seconds)
         for path in READ:
             sample = leaves[path].sample
             room = np.empty((groups, *sample.shape, ABREAST), dtype=sample.dtype)
@@ -112,16 +123,17 @@ class Launches:
     def _memory(self, leaf: Leaf, own: Arrays, count: int, groups: int) -> Any:
         """Return memory on the device that holds an array of all runs, or one that they share."""
         sample = np.ascontiguousarray(leaf.sample)
-        if not leaf.is_own:
+        if leaf.role is not Role.OWN:
             return cuda.Memory.of(sample)
         if leaf.path.startswith(("saved.", "y")):
             return cuda.Memory(groups * ABREAST * sample.nbytes)
-        if leaf.path in own:
-            return cuda.Memory.of(batch.in_groups(own[leaf.path]))
+        arrays = own.get(leaf.path, sample[None])
         if leaf.path.startswith("carried.past") and not self.job.carried.weights.size:
             # Before the first step all values before the last are the last one.
-            sample = np.repeat(sample[:, :1], sample.shape[1], axis=1)
-        whole = np.broadcast_to(sample[..., None], (groups, *sample.shape, ABREAST))
+            arrays = np.repeat(arrays[:, :, :1], arrays.shape[2], axis=2)
+        if leaf.path in own:
+            return cuda.Memory.of(batch.in_groups(arrays))
+        whole = np.broadcast_to(arrays[0][..., None], (groups, *sample.shape, ABREAST))
         return cuda.Memory.of(np.ascontiguousarray(whole))
 
 

@@ -82,7 +82,9 @@ def run(job: Job) -> tuple[int, int]:
         if carried.weights.shape[1] == 0:
             guessed, reverses = min(order[0], known + n), _reverses(machine.stabilised)
             order[0] = extrapolate(carried.past, stage, 0, V, guessed, reverses, known + n)
-            extrapolate(carried.past_multiplier, multiplier, joints, 0, guessed, reverses, known + n)
+            extrapolate(
+                carried.past_multiplier, multiplier, joints, 0, guessed, reverses, known + n
+            )
         else:
             _predict(carried, done + n + 1, known + n + 1, stage, multiplier, joints)
         taken += 1

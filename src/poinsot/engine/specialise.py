@@ -6,8 +6,7 @@ mechanism does not have is gone, and entries are where they are. That takes half
 processor that takes a billion steps with one mechanism pays for it, a single run would not.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from poinsot.engine.machine_code import ENTRY
 
 #: The name of the kernel, and how many threads of a graphics processor make a block.
 KERNEL, THREADS = "poinsot_runs", 128
-#: Loops are written out as long as they take no more instructions than this.
-WRITTEN_OUT = 1500
 #: What the compiler knows of a graphics processor.
 DEVICE = "nvptx64-nvidia-cuda"
 
@@ -31,7 +28,7 @@ def given_words(leaves: Sequence[Leaf]) -> list[str]:
     """
     given = ["count", "returned"]
     for leaf in leaves:
-        if leaf.is_own or leaf.role is Role.GIVEN:
+        if leaf.role in (Role.GIVEN, Role.OWN):
             given += [leaf.path, *([f"rows of {leaf.path}"] if leaf.open else [])]
     return given
 
@@ -74,20 +71,16 @@ class _Text:
     def _kernel(self) -> None:
         ir, word = self.ir, self.word
         space = 1 if self.device else 0
-        arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.is_own}
+        arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.role is Role.OWN}
         arrays |= {"returned"}
-        kinds = [
-            ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given
-        ]
+        kinds = [ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given]
         first = [] if self.device else [word]
-        kernel = ir.Function(
-            self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL
-        )
+        kernel = ir.Function(self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL)
         self.arguments = dict(zip(self.given, kernel.args[len(first) :], strict=True))
         for name in arrays & self.arguments.keys():
             self.arguments[name].add_attribute("noalias")
         self.builder = builder = ir.IRBuilder(kernel.append_basic_block("entry"))
-        begin, step = (self._thread() if self.device else (kernel.args[0], None))
+        begin, step = self._thread() if self.device else (kernel.args[0], None)
         before = builder.block
         head, body, end = (kernel.append_basic_block(name) for name in ("runs", "run", "end"))
         builder.branch(head)
@@ -126,18 +119,15 @@ class _Text:
         builder, word = self.builder, self.word
         self.group = builder.lshr(self.run, word(ABREAST.bit_length() - 1))
         self.lane = builder.and_(self.run, word(ABREAST - 1))
-        kept = list[tuple[Any, Any, Leaf]]()
         for k, leaf in enumerate(self.leaves):
             if leaf.is_array:
-                self._array(k, leaf, kept)
+                self._array(k, leaf)
             elif leaf.role is Role.SHARED:
                 self._know(word(_bits(leaf.sample)))
-            elif leaf.is_own:
+            elif leaf.role is Role.OWN:
                 self._own(builder.load(builder.bitcast(self._place(leaf), word.as_pointer())))
             else:
                 self._own(self.arguments[leaf.path])
-        for room, place, leaf in kept:
-            self._copy(room, 1, place, ABREAST, leaf)
         own = self._room(self.ir.ArrayType(word, len(self.own)))
         for k, value in enumerate(self.own):
             if value is not None:
@@ -152,8 +142,6 @@ class _Text:
         unused = self._room(word), self._room(word)
         arguments = [builder.bitcast(each, self.byte) for each in (*unused, words, own)]
         builder.call(entry, arguments)
-        for room, place, leaf in kept:
-            self._copy(place, ABREAST, room, 1, leaf)
         returned = builder.bitcast(
             self.arguments["returned"], word.as_pointer(1 if self.device else 0)
         )
@@ -162,7 +150,7 @@ class _Text:
             at = builder.add(builder.mul(self.run, word(RETURNED)), word(k))
             builder.store(value, builder.gep(returned, [at]))
 
-    def _array(self, k: int, leaf: Leaf, kept: list[tuple[Any, Any, Leaf]]) -> None:
+    def _array(self, k: int, leaf: Leaf) -> None:
         """Write the words of an array: its address, shape, and how far apart entries are."""
         sample, apart = leaf.sample, 1
         if leaf.role is Role.SHARED:
@@ -177,10 +165,7 @@ class _Text:
             self._own(place)
         else:
             room = self._room(self.ir.ArrayType(self._kind(sample), max(1, sample.size)))
-            if leaf.role is Role.KEPT:
-                kept.append((room, self._place(leaf), leaf))
-            else:
-                self.builder.store(self.ir.Constant(room.type.pointee, None), room)
+            self.builder.store(self.ir.Constant(room.type.pointee, None), room)
             self._own(self.builder.bitcast(room, self.byte))
         for axis, extent in enumerate(sample.shape):
             if leaf.open and axis == 0:
@@ -196,18 +181,8 @@ class _Text:
         group: Any = word(int(np.prod(extents)) * ABREAST * size)
         if leaf.open:
             group = builder.mul(group, self.arguments[f"rows of {leaf.path}"])
-        offset = builder.add(
-            builder.mul(self.group, group), builder.mul(self.lane, word(size))
-        )
+        offset = builder.add(builder.mul(self.group, group), builder.mul(self.lane, word(size)))
         return self._generic(builder.gep(self.arguments[leaf.path], [offset]))
-
-    def _copy(self, target: Any, apart: int, source: Any, each: int, leaf: Leaf) -> None:
-        """Copy the numbers of an array between memory and registers, or room beside them."""
-        builder, word, kind = self.builder, self.word, self._kind(leaf.sample)
-        to, of = (builder.bitcast(place, kind.as_pointer()) for place in (target, source))
-        with _loop(builder, word, leaf.sample.size) as n:
-            value = builder.load(builder.gep(of, [builder.mul(n, word(each))], inbounds=True))
-            builder.store(value, builder.gep(to, [builder.mul(n, word(apart))], inbounds=True))
 
     def _generic(self, pointer: Any) -> Any:
         return self.builder.addrspacecast(pointer, self.byte) if self.device else pointer
@@ -236,22 +211,6 @@ class _Text:
         """Add a word that each run has for itself."""
         self.words.append((self.word(0), self.word(len(self.own))))
         self.own.append(value)
-
-
-@contextmanager
-def _loop(builder: Any, word: Any, count: int) -> Iterator[Any]:
-    """Write a loop around what is written inside."""
-    before = builder.block
-    body, after = (builder.append_basic_block(name) for name in ("copy", "copied"))
-    builder.branch(body if count else after)
-    builder.position_at_end(body)
-    n = builder.phi(word)
-    n.add_incoming(word(0), before)
-    yield n
-    further = builder.add(n, word(1))
-    n.add_incoming(further, builder.block)
-    builder.cbranch(builder.icmp_unsigned("<", further, word(count)), body, after)
-    builder.position_at_end(after)
 
 
 def _bits(number: float) -> int:
@@ -290,14 +249,12 @@ def specialised(bitcode: bytes, leaves: Sequence[Leaf], architecture: str | None
     constants.add_ipsccp_pass()
     constants.add_global_dead_code_eliminate_pass()
     constants.run(module, llvm.create_pass_builder(machine, tuning))
-    for written_out in (None, WRITTEN_OUT):
-        if written_out:
+    for last in (False, True):
+        if last:
             # What is left is small enough to be one function, whose arrays stay in registers.
             for each in module.functions:
                 if not each.is_declaration and each.name != KERNEL:
                     each.add_function_attribute("alwaysinline")
-            llvm.set_option("", f"-unroll-threshold={written_out}")
-            llvm.set_option("", "-unroll-max-upperbound=0")
         passes = llvm.create_pass_builder(machine, tuning)
         passes.getModulePassManager().run(module, passes)
     return module, machine

@@ -139,9 +139,7 @@ class Array:
         )
         if self.kind.layout != "C":
             steps = [
-                builder.mul(
-                    builder.extract_value(strides, k), value_of(builder, index, types.intp)
-                )
+                builder.mul(builder.extract_value(strides, k), value_of(builder, index, types.intp))
                 for k, index in enumerate(indices)
             ]
             bytes_ = builder.bitcast(data, ir.IntType(8).as_pointer())

@@ -5,12 +5,12 @@ more than a thousand numbers, which every kernel would take and hand on. Its fie
 they are asked for. Nobody writes to the words while machine code runs. For `build` alone; words are
 written by `calls.pack`.
 
-Of many runs side by side (`SideBySide`) every word is a pair: whether the kernel is compiled for it,
-and the word itself, or where it is among the words of a run. Entries of their arrays are as far
-apart as an array says, see `batch`.
+Of many runs side by side (`SideBySide`) every word is a pair: whether it is known when the kernel
+is compiled; and then the word itself, or where it is among the words of a run. Entries of their
+arrays are as far apart as an array says, see `batch`.
 """
 
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from llvmlite import ir
 from numba import types
@@ -29,7 +29,8 @@ class RecordType(types.Type):
     """The type of a record in memory, some fields of which are absent: they are None."""
 
     #: How arrays are laid out, and how many words tell it besides address and shape.
-    layout, further = "C", 0
+    layout: Literal["C", "A"] = "C"
+    further = 0
     where = "in memory"
 
     def __init__(self, record: type, absent: tuple[str, ...]) -> None:
@@ -46,7 +47,7 @@ class RecordType(types.Type):
 
     @classmethod
     def _type_of(cls, hint: Any, absent: tuple[str, ...]) -> Any:
-        """Return Numba's type of a field: a number, an array, a record of these, or one in memory."""
+        """Return Numba's type of a field: a number, an array, or a record of these."""
         if hint in NUMBERS:
             return NUMBERS[hint]
         if isinstance(hint, type) and issubclass(hint, tuple):
@@ -142,7 +143,7 @@ class _Model(models.PrimitiveModel):
 @register_model(SideBySide)
 class _PairModel(models.StructModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        place = types.CPointer(types.int64)
+        place = types.CPointer(types.int64)  # type: ignore[no-untyped-call]
         members = [("known", place), ("own", place)]
         super().__init__(manager, kind, members)  # type: ignore[no-untyped-call]
 

@@ -1,6 +1,6 @@
 """Sine, cosine and arc tangent in sums and products, for processors without a library of them.
 
-To one or two units in the last place; of sine and cosine as long as the argument is below a million.
+To two units in the last place; of sine and cosine as long as the argument is below a million.
 """
 
 import math

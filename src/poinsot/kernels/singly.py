@@ -1,7 +1,7 @@
 """One row of a table at a time: what kernels do on a graphics processor instead of four.
 
-There every thread has a run of its own, and no register holds four numbers. `lanes` and the fours of
-`algebra` become what is here: of four rows the first, of three numbers and a zero the three.
+There every thread has a run of its own, and no register holds four numbers. `lanes` and the fours
+of `algebra` become what is here: of four rows the first, of three numbers and a zero the three.
 """
 
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def subtract_tiles(tiles: Array, places: Places4, B: Mat) -> None:
 
 
 @arithmetic
-def alone(a: Lane) -> float:
+def alone(a: Lane) -> Lane:
     """Return the only number."""
     return a
 

@@ -34,23 +34,30 @@ TOGETHER = 4096
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """What a run leaves behind: how many steps were taken, rows that were saved, and where it is.
+    """Where a run ends: how many steps were taken, saved rows, and the motion of bodies there.
 
-    `bodies` are the inertia and weight of bodies, `reached` is their motion after the last step.
+    `bodies` are their inertia and weight.
     """
 
     taken: int
     saved: job.Saved
-    bodies: Array
     reached: Array
+    bodies: Array
 
 
 class Runs(ABC):
-    """What takes runs from the numbers in which they differ."""
+    """What takes runs from the numbers in which they differ; `job` is that of one of them."""
+
+    job: job.Job
+
+    @property
+    def rows(self) -> int:
+        """How many steps are saved."""
+        return -(-(self.job.times.size - 1) // self.job.save_every)
 
     @abstractmethod
     def ends(self, varied: Array) -> Iterator[End]:
-        """Yield the ends of runs with numbers varied (runs, entries), each until the next."""
+        """Yield the ends of runs with numbers varied (runs, entries), each until the next one."""
 
 
 class Arena(Runs):
@@ -72,14 +79,71 @@ class Arena(Runs):
 
     def ends(self, varied: Array) -> Iterator[End]:
         """Yield the ends of runs."""
-        own = self.job
+        own, bodies = self.job, self.job.machine.bodies.numbers
+        reached = (own.state, own.ahead, own.before)[(own.times.size - 1) % 3]
         for row in varied:
             self.memory[:] = self.begun
             self.memory[self.places] = row[self.inside]
-            taken, kept = self.kernel.at(self.words)
-            saved = job.Saved(*(array[:kept] for array in self.saved))
-            reached = (own.state, own.ahead, own.before)[(own.times.size - 1) % 3]
-            yield End(taken, saved, own.machine.bodies.numbers, reached)
+            yield End(self.kernel.at(self.words)[0], self.saved, reached, bodies)
+
+
+@dataclass(eq=False)
+class Group:
+    """Runs that have been taken, and are looked at together.
+
+    States `x`, angles `turned` and `sums` (runs, samples, ...) begin with the start; `stage` is the
+    last midpoint, `reached` the motion of bodies at the end.
+    """
+
+    room: int
+    x: Array
+    turned: Array
+    sums: Array
+    stage: Array
+    reached: Array
+    bodies: Array
+    numbers: list[int]
+
+    @classmethod
+    def of(cls, runs: int, by: Runs) -> "Group":
+        """Return room for some runs."""
+        saved, samples = by.job.saved, by.rows + 1
+        sizes = (each.shape[1] for each in (saved.x, saved.turns, saved.sums))
+        x, turned, sums = (np.zeros((runs, samples, size)) for size in sizes)
+        reached, bodies = by.job.state, by.job.machine.bodies.numbers
+        moved = np.zeros((runs, reached.shape[0] - 1, tables.RATES))
+        own = np.zeros((runs, *bodies.shape))
+        return cls(runs, x, turned, sums, np.zeros((runs, x.shape[2])), moved, own, [])
+
+    @property
+    def runs(self) -> NDArray[np.intp]:
+        """Their numbers."""
+        return np.array(self.numbers, dtype=np.intp)
+
+    def add(self, end: End, number: int, x0: Array, turned0: Array, base: Array) -> None:
+        """Take in a run that was taken to its end, with angles on top of others."""
+        k, saved, rows = len(self.numbers), end.saved, self.x.shape[1] - 1
+        self.x[k, 0], self.x[k, 1:] = x0, saved.x[:rows]
+        self.turned[k, 0], self.turned[k, 1:] = turned0, base + saved.turns[:rows]
+        self.sums[k, 0, job.ENERGY] = saved.sums[rows - 1, job.START]
+        self.sums[k, 1:] = saved.sums[:rows]
+        self.stage[k] = saved.stage[rows - 1]
+        self.reached[k] = end.reached[:-1, : tables.RATES]
+        self.bodies[k] = end.bodies
+        self.numbers.append(number)
+
+    def balanced(self, steps: int) -> NDArray[np.intp]:
+        """Return those whose balance is kept to round-off of what is certainly in play."""
+        count = len(self.numbers)
+        sums, state, bodies = self.sums[:count], self.reached[:count], self.bodies[:count]
+        squares = np.sum(state[:, :, tables.VELOCITY :] ** 2, axis=2)
+        moving = np.sum(bodies[:, :, tables.MASS2] / 2 * squares, axis=1)
+        lifted = abs(bodies[:, :, tables.WEIGHT :] * state[:, :, : tables.DIRECTORS])
+        ended = sums[:, -1]
+        beside = abs(ended[:, job.LOST]) + np.sum(abs(ended[:, job.SUPPLIED :]), axis=1)
+        energy = np.max(abs(sums[:, :, job.ENERGY]), axis=1)
+        scale = energy + moving + np.sum(lifted, axis=(1, 2)) + beside
+        return np.flatnonzero(ended[:, job.ERROR] <= MULTIPLE * EPS * sqrt(steps) * scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +152,7 @@ class Batch:
 
     numbers: Numbers
     measures: Measures
-    runs: Callable[[Numbers], Runs] = Arena
+    by: Callable[[Numbers], Runs] = Arena
 
     @cached_property
     def _threads(self) -> local:
@@ -97,7 +161,7 @@ class Batch:
     @property
     def _runs(self) -> Runs:
         if not hasattr(self._threads, "runs"):
-            self._threads.runs = self.runs(self.numbers)
+            self._threads.runs = self.by(self.numbers)
         own: Runs = self._threads.runs
         return own
 
@@ -124,64 +188,57 @@ class Batch:
         self, varied: Array, x0: Array, turned0: Array, able: NDArray[np.intp], into: Outcomes
     ) -> list[int]:
         """Take runs from their numbers, and measure them; return which of them are good."""
-        times = self.numbers.opening.job.times
-        steps = times.size - 1
-        samples = into.time.shape[1]
-        many = max(1, TOGETHER // samples)
-        good, waiting = list[int](), list[tuple[int, Array, Array, Array]]()
-        last = np.zeros((2, *x0.shape))
-        angles = self.numbers.opening.runner.system.angles
-        for k, end in enumerate(self._runs.ends(varied)):
-            saved, sums = end.saved, end.saved.sums
-            if end.taken < steps or not self._balanced(end, steps):
-                continue
-            place, kept = able[k], len(sums)
-            last[0, k], last[1, k] = saved.x[-1], saved.stage[-1]
-            base = turned0[k] - angles(x0[k])
-            x = np.concatenate([x0[k][None], saved.x])
-            turned = np.concatenate([turned0[k][None], base + saved.turns])
-            start = np.zeros((1, sums.shape[1]))
-            start[0, job.ENERGY] = sums[-1, job.START]
-            waiting.append((place, x, turned, np.concatenate([start, sums])))
-            into.time[place, : kept + 1] = np.append(times[0], times[saved.step + 1])
-            into.balance_error[place] = sums[-1, job.ERROR]
-            into.iterations[place] = sums[-1, job.ITERATIONS]
-            good.append(k)
-            if len(waiting) == many:
-                self._measure(waiting, into)
-                waiting.clear()
-        self._measure(waiting, into)
+        by, good, last = self._runs, list[int](), np.zeros((2, *x0.shape))
+        steps, samples = by.job.times.size - 1, by.rows + 1
+        many, ends = max(1, TOGETHER // by.rows), by.ends(varied)
+        for first in range(0, len(able), many):
+            group = Group.of(min(many, len(able) - first), by)
+            for k, end in zip(range(first, first + group.room), ends, strict=False):
+                if end.taken == steps:
+                    base = turned0[k] - self._angles(x0[k])
+                    group.add(end, k, x0[k], turned0[k], base)
+            kept = group.balanced(steps)
+            runs = group.runs[kept]
+            last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept]
+            place = able[runs]
+            into.table[place, :samples] = self._measured(group, kept)
+            into.time[place, :samples] = self._times
+            into.balance_error[place] = group.sums[kept, -1, job.ERROR]
+            into.iterations[place] = group.sums[kept, -1, job.ITERATIONS]
+            good += runs.tolist()
         good = self._closed(good, x0, last, steps)
         into.status[able[good]] = DONE
         return good
 
-    def _measure(self, runs: list[tuple[int, Array, Array, Array]], into: Outcomes) -> None:
-        """Write what was measured of some runs: places, states, angles and sums."""
-        if not runs:
-            return
-        places, x, turned, sums = zip(*runs, strict=True)
-        joined = np.concatenate(sums)
-        energies = {
-            "energy": joined[:, job.ENERGY],
-            "dissipated": joined[:, job.LOST],
-            "balance_error": joined[:, job.BALANCE],
-        }
-        found = self.measures.table(self._look, np.concatenate(x), np.concatenate(turned), energies)
-        first = 0
-        for place, own in zip(places, x, strict=True):
-            into.table[place, : len(own)] = found[first : first + len(own)]
-            first += len(own)
+    @cached_property
+    def _times(self) -> Array:
+        """When states are saved [s], the start included."""
+        asked = self.numbers.opening.job
+        steps = asked.times.size - 1
+        number = np.append(np.arange(0, steps, asked.save_every), steps)
+        return np.asarray(asked.times[number])
 
-    def _balanced(self, end: End, steps: int) -> bool:
-        """Tell whether the balance of a run is kept to round-off of what is certainly in play."""
-        bodies, state = end.bodies, end.reached[:-1]
-        all_sums, sums = end.saved.sums, end.saved.sums[-1]
-        moving = bodies[:, tables.MASS2] / 2 @ (state[:, tables.VELOCITY : tables.RATES] ** 2)
-        lifted = abs(bodies[:, tables.WEIGHT :] * state[:, : tables.DIRECTORS])
-        energy = max(abs(sums[job.START]), np.max(abs(all_sums[:, job.ENERGY])))
-        beside = abs(sums[job.LOST]) + np.sum(abs(sums[job.SUPPLIED :]))
-        scale = energy + np.sum(moving) + np.sum(lifted) + beside
-        return bool(sums[job.ERROR] <= MULTIPLE * EPS * sqrt(steps) * scale)
+    def _angles(self, x0: Array) -> Array:
+        """Return the angles of joints at a start, within half a turn [rad]."""
+        system = self.numbers.opening.runner.system
+        positions = x0[: system.view.parts[0].n]
+        known: tuple[Array, Array] | None = getattr(self._threads, "angles", None)
+        if known is None or not np.array_equal(known[0], positions):
+            known = self._threads.angles = positions.copy(), system.angles(x0)
+        return known[1]
+
+    def _measured(self, group: "Group", kept: NDArray[np.intp]) -> Array:
+        """Return what is measured of some runs of a group; (runs, samples, width)."""
+        x, turned, sums = (
+            each[kept].reshape(-1, each.shape[2]) for each in (group.x, group.turned, group.sums)
+        )
+        energies = {
+            "energy": sums[:, job.ENERGY],
+            "dissipated": sums[:, job.LOST],
+            "balance_error": sums[:, job.BALANCE],
+        }
+        found = self.measures.table(self._look, x, turned, energies)
+        return found.reshape(len(kept), -1, self.measures.width)
 
     def _closed(self, good: list[int], x0: Array, last: Array, steps: int) -> list[int]:
         """Return those runs whose constraints are kept to round-off at their ends."""

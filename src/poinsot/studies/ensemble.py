@@ -20,6 +20,7 @@ from poinsot.result import output_path
 from poinsot.run.problem import count_steps
 from poinsot.run.progress import Progress
 from poinsot.studies.cases import Cases
+from poinsot.studies.device_checks import require_device
 from poinsot.studies.measures import Measures
 from poinsot.studies.samples import table
 from poinsot.studies.scheduling import Chunk, taken, workers_here
@@ -32,6 +33,8 @@ Array = NDArray[np.float64]
 WORTH = 32
 #: A chunk of runs takes about so long [s], and its results so much memory [bytes].
 SPAN, ROOM = 0.2, 2**24
+#: The engine of graphics processors; results of a chunk that it takes [bytes].
+CUDA, ROOM_OF_DEVICE = "cuda", 2**30
 #: What a step takes for each number of a job, and what a model takes that is built [s], about.
 PACE, BUILDING = 5e-10, 0.05
 
@@ -71,8 +74,10 @@ def ensemble(
     what : str or sequence of str
         What is kept of saved states: `"energy"`, `"dissipated"`, `"balance_error"`, sensors of the
         model, and whatever they may record but reactions, such as `"rod.position"`, `"A.angle"`.
-    scheme, coordinates, engine, save_every, newton
+    scheme, coordinates, save_every, newton
         As to `simulate`.
+    engine : str
+        As to `simulate`, or `"cuda"`: all runs at once on an NVIDIA graphics processor.
     inputs : mapping
         Port name -> constant, formula or `Table`, for all runs.
     workers : int
@@ -118,12 +123,18 @@ def ensemble(
                 f"{what_of} is an option of all runs, and 'options.{name}' a parameter; "
                 "keep one of both"
             )
+    device = options.get("engine") == CUDA
+    if device:
+        options["engine"] = "compiled"
     measures = Measures.of(what, model)
     shapes = {path: each.shape[1:] for path, each in values.items()}
     cases = Cases(own, shapes, options)
     runs = len(next(iter(values.values())))
     rows = np.hstack([each.reshape(runs, -1) for each in values.values()])
     _require_one(cases, rows)
+    if device:
+        require_device(cases, rows[0], executor)
+        workers = 1
     time, samples = _times(model, simulation, options, values)
     key = key_of(FORMAT, own.content, list(values), rows, list(_names(measures)), options)
     about = {"model": model.name, "document": model.to_yaml()}
@@ -132,10 +143,14 @@ def ensemble(
     store: Store = MemoryStore(outline) if place is None else FileStore(outline, place)
     pending, recipe = store.pending, None
     if pending.any():
-        if runs >= WORTH:
-            recipe, _ = recipe_of(cases, measures, rows)
-        worker = Worker(key, cases, measures, samples, recipe)
+        if runs >= WORTH or device:
+            recipe, reason = recipe_of(cases, measures, rows)
+            if device and recipe is None:
+                raise InputError(f"engine='cuda' cannot take these runs: {reason}")
+        worker = Worker(key, cases, measures, samples, recipe, device)
         size = _chunk(recipe, samples, measures.width, options, model)
+        if device:
+            size = max(1, ROOM_OF_DEVICE // (8 * samples * max(1, measures.width)))
         chunks = _chunks(rows, pending, size)
         _run(worker, chunks, store, (workers, executor), progress, model.name)
         store.close()

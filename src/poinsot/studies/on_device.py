@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import batch, job
-from poinsot.engine.cuda import DeviceMemoryError
 from poinsot.engine.launches import Launches
+from poinsot.errors import DeviceMemoryError
 from poinsot.kernels import lanes
 from poinsot.studies.batch import End, Runs
 from poinsot.studies.numbers import Numbers
@@ -23,7 +23,7 @@ class OnDevice(Runs):
 
     def __init__(self, numbers: Numbers) -> None:
         self.numbers, image = numbers, numbers.image
-        asked = image.over(
+        self.job = image.over(
             numbers.base[: image.size].copy(),
             saved=numbers.opening.job.saved,
             times=numbers.opening.job.times,
@@ -35,36 +35,38 @@ class OnDevice(Runs):
             if (columns := np.flatnonzero(inside & _within(numbers.places, field))).size
         ]
         differing = frozenset(field.name for field, _ in self.fields)
-        self.launches = Launches(numbers.opening.runner.form, asked, differing)
+        self.launches = Launches(numbers.opening.runner.form, self.job, differing)
 
     def ends(self, varied: Array) -> Iterator[End]:
         """Yield the ends of runs, in parts that the memory of the device has room for."""
         first, most = 0, self.launches.most
         while first < len(varied):
             part = varied[first : first + most]
+            own = self.own(part)
             try:
-                found = self.launches.take(self._own(part), len(part))
+                found = self.launches.take(own, len(part))
             except DeviceMemoryError:
                 if most <= batch.ABREAST:
                     raise
                 most = max(batch.ABREAST, most // 2)
                 continue
-            bodies = self._own(part).get(BODIES)
-            steps = self.launches.job.times.size - 1
+            bodies = own.get(BODIES, self.job.machine.bodies.numbers[None])
+            steps = self.job.times.size - 1
             motion = found["ahead" if steps % 2 else "state"]
             saved = [found[f"saved.{name}"] for name in job.Saved._fields]
-            for k, (taken, kept) in enumerate(found["returned"].tolist()):
-                rows = job.Saved(*(array[k, : max(0, kept)] for array in saved))
-                own = self.launches.job.machine.bodies.numbers if bodies is None else bodies[k]
-                yield End(taken, rows, own, motion[k])
+            for k, taken in enumerate(found["returned"][:, 0].tolist()):
+                rows = job.Saved(*(array[k] for array in saved))
+                yield End(taken, rows, motion[k], bodies[k % len(bodies)])
             first += len(part)
 
-    def _own(self, varied: Array) -> dict[str, NDArray[np.generic]]:
+    def own(self, varied: Array) -> dict[str, NDArray[np.generic]]:
         """Return the arrays in which runs differ, by their path; (runs, ...) each."""
         found = dict[str, NDArray[np.generic]]()
         grouped = {leaf.path for leaf in self.launches.leaves if leaf.grouped}
         for field, columns in self.fields:
-            words = np.tile(self.numbers.base[field.first : field.first + field.words], (len(varied), 1))
+            words = np.tile(
+                self.numbers.base[field.first : field.first + field.words], (len(varied), 1)
+            )
             words[:, self.numbers.places[columns] - field.first] = varied[:, columns]
             arrays = words.view(field.dtype)[:, : int(np.prod(field.shape))]
             arrays = arrays.reshape(len(varied), *field.shape)

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from poinsot.run.opening import Opening
 from poinsot.studies import single
-from poinsot.studies.batch import Batch
+from poinsot.studies.batch import Arena, Batch
 from poinsot.studies.cases import Cases
 from poinsot.studies.measures import Measures
 from poinsot.studies.numbers import NoPolynomialsError, Numbers
+from poinsot.studies.on_device import OnDevice
 from poinsot.studies.outcomes import Outcomes
 from poinsot.studies.polynomials import Polynomials
 
@@ -60,6 +61,8 @@ class Worker:
         How many states are saved of each at most.
     recipe : Recipe or None
         How runs begin in machine code; None: every model is built.
+    device : bool
+        Whether a graphics processor takes them.
     """
 
     key: str
@@ -67,6 +70,7 @@ class Worker:
     measures: Measures
     samples: int
     recipe: Recipe | None
+    device: bool = False
 
     def take(self, runs: NDArray[np.intp], rows: Array) -> Outcomes:
         """Take runs by their numbers, with parameters rows (k, numbers)."""
@@ -85,7 +89,8 @@ class Worker:
                 opening = self.cases.opening(recipe.row)
                 assert opening is not None
                 _PREPARED.clear()
-                _PREPARED[self.key] = Batch(recipe.numbers(opening), self.measures)
+                runs = OnDevice if self.device else Arena
+                _PREPARED[self.key] = Batch(recipe.numbers(opening), self.measures, runs)
             return _PREPARED[self.key]
 
 

@@ -1,0 +1,56 @@
+"""The kernel of a graphics processor, compiled for this one: the same source, run by run."""
+
+import ctypes
+from types import SimpleNamespace
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from poinsot.engine import machine_code
+from poinsot.engine.specialise import KERNEL, given_words, specialised
+
+
+class HostMemory:
+    """Memory that is not what anybody wrote, until somebody does."""
+
+    def __init__(self, size):
+        self._room = np.full(max(1, size), 0xFF, dtype=np.uint8)
+        self.address = self._room.ctypes.data
+
+    @classmethod
+    def of(cls, array):
+        made = cls(array.nbytes)
+        ctypes.memmove(made.address, array.ctypes.data, array.nbytes)
+        return made
+
+    def read(self, array):
+        ctypes.memmove(array.ctypes.data, self.address, array.nbytes)
+        return array
+
+
+class HostKernel:
+    """Takes runs one after the other."""
+
+    def __init__(self, form, leaves):
+        module, machine = specialised(machine_code.code(f"{form}_runs"), leaves)
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._engine = llvm.create_mcjit_compiler(module, machine)
+        self._engine.finalize_object()
+        words = len(given_words(leaves)) * [ctypes.c_int64]
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *words)
+        self._function = kind(self._engine.get_function_address(KERNEL))
+
+    def launch(self, blocks, threads, words):
+        for run in range(words[0]):
+            self._function(run, *words)
+        return 0.0
+
+
+def driver(memory=2**30):
+    """Return what stands for the driver."""
+    return SimpleNamespace(
+        device=lambda: SimpleNamespace(multiprocessors=2, architecture="sm_90"),
+        free_memory=lambda: memory,
+        Memory=HostMemory,
+    )
