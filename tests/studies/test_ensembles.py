@@ -243,3 +243,16 @@ def test_a_file_of_another_study_is_left_alone(tmp_path):
         ps.load_study(other)
     with pytest.raises(ps.InputError, match="GiB of memory; give output="):
         study(10**6, h=1e-4, t_end=1.0)
+
+
+def test_bodies_without_joints_and_runs_that_are_all_alike():
+    """A ball in free fall has neither angles nor constraints; 40 times the same mass."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    model.add_body("ball", ps.Sphere(mass=1.0, radius=0.1), angular_velocity=(1, 2, 3))
+    values = {"bodies.ball.mass": np.full(40, 2.0), "initial.ball.velocity": np.ones((40, 3))}
+    given = {**RUN, "what": ("ball.position", "ball.velocity"), "workers": 1}
+    found = ps.ensemble(model, values, **given)
+    t = found.time.values
+    assert (found.status == 1).all()
+    assert np.allclose(found["ball.position"].sel(axis="z"), t - 9.81 * t**2 / 2, atol=1e-14)
+    assert np.allclose(found["ball.velocity"].sel(axis="x"), 1.0, rtol=1e-15)
