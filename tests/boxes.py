@@ -20,7 +20,7 @@ def search(model, values, runs=300, options=OPTIONS):
         columns.append((low + (high - low) * random.random((runs, *low.shape))).reshape(runs, -1))
     rows = np.hstack(columns)
     cases = Cases(parameters, {path: np.shape(low) for path, (low, _) in values.items()}, options)
-    return Numbers.of(cases.opening, rows), cases, rows
+    return Numbers.of(cases.opening, rows, cases.parts), cases, rows
 
 
 def assert_those_of_models(numbers, cases, rows):

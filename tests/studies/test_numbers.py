@@ -56,3 +56,16 @@ def test_another_scheme_and_a_spring_by_its_constants():
         numbers, cases, rows = search(model, ranges, options={**OPTIONS, "scheme": scheme})
         assert_those_of_models(numbers, cases, rows[:2])
         assert len(numbers.polynomials.exponents) == 3
+
+
+def test_numbers_of_a_part_that_exclude_each_other_are_left_to_models():
+    """An inner radius may be anything below the outer one."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    ring = ps.HollowCylinder(mass=1.0, outer_radius=0.2, inner_radius=0.1, length=0.1)
+    model.add_body("ring", ring)
+    box = {"bodies.ring.inner_radius": (0.1, 0.3), "bodies.ring.outer_radius": (0.25, 0.5)}
+    with pytest.raises(NoPolynomialsError, match="outer_radius"):
+        search(model, box)
+    box["bodies.ring.inner_radius"] = (0.1, 0.2)
+    numbers, cases, rows = search(model, box)
+    assert_those_of_models(numbers, cases, rows[:4])

@@ -198,6 +198,8 @@ class Batch:
                     base = turned0[k] - self._angles(x0[k])
                     group.add(end, k, x0[k], turned0[k], base)
             kept = group.balanced(steps)
+            if not kept.size:
+                continue
             runs = group.runs[kept]
             last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept]
             place = able[runs]
@@ -229,8 +231,9 @@ class Batch:
 
     def _measured(self, group: "Group", kept: NDArray[np.intp]) -> Array:
         """Return what is measured of some runs of a group; (runs, samples, width)."""
+        rows = len(kept) * group.x.shape[1]
         x, turned, sums = (
-            each[kept].reshape(-1, each.shape[2]) for each in (group.x, group.turned, group.sums)
+            each[kept].reshape(rows, each.shape[2]) for each in (group.x, group.turned, group.sums)
         )
         energies = {
             "energy": sums[:, job.ENERGY],
@@ -238,7 +241,7 @@ class Batch:
             "balance_error": sums[:, job.BALANCE],
         }
         found = self.measures.table(self._look, x, turned, energies)
-        return found.reshape(len(kept), -1, self.measures.width)
+        return found.reshape(len(kept), group.x.shape[1], self.measures.width)
 
     def _closed(self, good: list[int], x0: Array, last: Array, steps: int) -> list[int]:
         """Return those runs whose constraints are kept to round-off at their ends."""

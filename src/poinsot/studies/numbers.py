@@ -6,9 +6,10 @@ found from a few models that are built completely, and compared with others. Whe
 round-off, the numbers of any other run follow by one product of matrices.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,12 +82,18 @@ class Numbers:
     built: int = 0
 
     @classmethod
-    def of(cls, opening: Callable[[Array], Opening | None], rows: Array) -> "Numbers":
+    def of(
+        cls,
+        opening: Callable[[Array], Opening | None],
+        rows: Array,
+        parts: Sequence[str] | None = None,
+    ) -> "Numbers":
         """Return the numbers of runs with parameters rows (runs, numbers).
 
-        Raises `NoPolynomialsError` if each of these models must be built.
+        `parts` are those of the model that each number belongs to. Raises `NoPolynomialsError` if
+        each of these models must be built.
         """
-        return _Search(opening, rows).found()
+        return _Search(opening, rows, parts or [""] * rows.shape[1]).found()
 
     @property
     def image(self) -> Image:
@@ -197,8 +204,10 @@ def _places(image: Image, name: str) -> Places:
 class _Search:
     """Finds polynomials: builds models, and compares."""
 
-    def __init__(self, opening: Callable[[Array], Opening | None], rows: Array) -> None:
-        self.open, self.rows = opening, rows
+    def __init__(
+        self, opening: Callable[[Array], Opening | None], rows: Array, parts: Sequence[str]
+    ) -> None:
+        self.open, self.rows, self.parts = opening, rows, parts
         self.columns = np.flatnonzero(np.any(rows != rows[0], axis=0))
         self.known: dict[bytes, Array] = {}
         self.first: Opening | None = None
@@ -269,7 +278,23 @@ class _Search:
         begun = self.first.numbers(image)
         made = Numbers(self.first, begun, self.columns, low, high, found, places, len(self.known))
         self._require_derived(made, derived)
+        self._require_pairs(own)
         return made
+
+    def _require_pairs(self, own: Array) -> None:
+        """Build models with numbers of a part farthest apart: some must be less than others.
+
+        Between which values a number may be by itself is known.
+        """
+        for i, j in combinations(range(len(self.columns)), 2):
+            part, other = (self.parts[self.columns[k]] for k in (i, j))
+            if part and part == other:
+                apart = own[:, i] - own[:, j]
+                for k in (np.argmin(apart), np.argmax(apart)):
+                    try:
+                        self.value(own[k])
+                    except PoinsotError as error:
+                        raise NoPolynomialsError(str(error)) from error
 
     def _require_derived(self, numbers: Numbers, derived: Places) -> None:
         """Compare what follows from inertia with that of models that were built."""

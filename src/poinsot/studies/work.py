@@ -137,7 +137,7 @@ class Alike:
 def recipe_of(cases: Cases, measures: Measures, rows: Array) -> tuple[Recipe | None, str]:
     """Return how runs with parameters rows begin; None: models are built, and why."""
     try:
-        numbers = Numbers.of(Alike(cases, measures), rows)
+        numbers = Numbers.of(Alike(cases, measures), rows, cases.parts)
     except NoPolynomialsError as error:
         return None, str(error)
     row = rows[0].copy()
