@@ -7,6 +7,7 @@ from mechanisms import full, laws, tree
 from strategies import seeds
 
 import poinsot as ps
+from poinsot.run import reference
 
 ENGINES = ("reference", "compiled")
 G = 9.81
@@ -47,6 +48,16 @@ def test_a_released_bob_flies_on_a_parabola(scheme, engine):
     assert np.all(result.reaction("pivot").force[k:] == 0)
     assert np.all(np.linalg.norm(result.reaction("pivot").force[1:k], axis=1) > 0.05)
     assert result.constraint_error.max() < 1e-12
+
+
+def test_a_machine_so_slow_that_it_pauses_within_steps_finds_the_same(monkeypatch):
+    """Blocks of one substep have no saved state, in which to look for angles of absent joints."""
+    model = swing(ps.Event("pivot - pi/4", then=ps.Release("pivot")))
+    options = {"h": 0.02, "t_end": 0.6, "scheme": "ph-mp-4", "engine": "reference"}
+    usual = ps.simulate(model, **options)
+    monkeypatch.setattr(reference, "PAUSE", 0.0)
+    slow = ps.simulate(model, **options)
+    np.testing.assert_array_equal(slow.position("bob"), usual.position("bob"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -127,14 +127,15 @@ class Joints:
         """Return the rates of all coordinates of frames f and their rates v; (states, ...)."""
         found = np.empty((len(f), self.rotates.size))
         found[:, ~self.rotates] = self.displacements.rates(f, v)
-        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
-        dcosine, dsine = np.moveaxis(self.turns.rates(f, v).reshape(len(f), -1, 2), 2, 0)
+        (cosine, sine), (dcosine, dsine) = map(
+            _pairs, (self.turns.values(f), self.turns.rates(f, v))
+        )
         found[:, self.rotates] = (cosine * dsine - sine * dcosine) / (cosine**2 + sine**2)
         return found
 
     def within(self, f: Array) -> Array:
         """Return the angles of frames f, within half a turn [rad]; (states, angles)."""
-        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
+        cosine, sine = _pairs(self.turns.values(f))
         return np.arctan2(sine, cosine)
 
     def seen(
@@ -496,6 +497,11 @@ class MechanismObserver(Observer):
 def _worst(values: Array) -> Array:
     """Return the largest absolute value of each row."""
     return np.asarray(np.max(abs(values), axis=1, initial=0.0))
+
+
+def _pairs(values: Array) -> tuple[Array, Array]:
+    """Return the first and the second of all pairs of columns, of any number of states."""
+    return values[:, ::2], values[:, 1::2]
 
 
 def _with_ground(q: Array) -> Array:
