@@ -12,7 +12,7 @@ def simulated(model, of, names, how):
     def found(parameters):
         values = dict(zip(names, np.asarray(parameters).tolist(), strict=True))
         gradient = ps.gradient(model, of, values, **how)
-        return np.float64(gradient.value), gradient.vector
+        return np.float64(gradient.value), gradient.flat
 
     def called(parameters):
         number = jax.ShapeDtypeStruct((), np.float64)

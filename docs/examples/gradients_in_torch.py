@@ -12,7 +12,7 @@ class Simulated(torch.autograd.Function):
     def forward(ctx, parameters, model, of, names, how):
         values = dict(zip(names, parameters.detach().double().tolist(), strict=True))
         found = ps.gradient(model, of, values, **how)
-        ctx.save_for_backward(torch.tensor(found.vector, dtype=parameters.dtype))
+        ctx.save_for_backward(torch.tensor(found.flat, dtype=parameters.dtype))
         return torch.tensor(found.value, dtype=parameters.dtype)
 
     @staticmethod

@@ -9,7 +9,7 @@ from poinsot.model.parameters import Parameters
 
 #: Of a change relative to the parameter, with its weights: differences of fourth order.
 CHANGE, WEIGHTS = 1e-3, {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
-H, STEPS = 0.02, 6
+H, STEPS = 0.02, 4
 HOW = {"h": H, "t_end": H * STEPS}
 LOSS = Final("(lower.position.x - 0.2)**2 + cart.position.y*hip") + 0.3 * Integral(
     "lower.velocity.z*t + upper.angular_velocity.x**2 + lower.rotation.xy"
@@ -256,7 +256,6 @@ def bob(point=(0, 0, 0.1), velocity=0.7, damping=0.6, law=None):
     ("scheme", "coordinates"),
     [
         ("ph-mp-ggl", None),
-        ("ph-mp", None),
         ("emh-mean", "quaternions"),
         ("eml", "quaternions"),
         ("ph-mp", "rotations"),
@@ -297,7 +296,7 @@ def test_derivatives_of_composed_steps_and_of_repeated_constraints():
         known = Parameters.of(model, [path])
         start = float(known.values[path])
         for scheme in ("ph-mp", "ph-mp-4"):
-            how = {"h": 0.02, "t_end": 0.08, "scheme": scheme}
+            how = {"h": 0.02, "t_end": 0.04, "scheme": scheme}
             found = ps.gradient(model, Final("lower.position.z"), path, **how)
 
             def value(number, known=known, how=how, path=path):
@@ -429,7 +428,7 @@ def test_all_masses_together_change_no_motion_under_gravity():
     paths = [f"bodies.{name}.mass" for name in ("upper", "lower", "cart", "disc")]
     chosen = [*paths, "bodies.lower.inertia"]
     values = Parameters.of(model, chosen).values
-    found = ps.gradient(model, LOSS, chosen, **HOW)
+    found = ps.gradient(model, LOSS, chosen, h=H, t_end=0.2)
     terms = [float(np.sum(values[path] * found[path])) for path in chosen]
     assert abs(sum(terms)) < 1e-9 * max(map(abs, terms))
     assert max(map(abs, terms)) > 1e-2
@@ -458,21 +457,21 @@ def test_the_energy_balance_has_no_derivative():
     channels = ["cart.velocity", "lower.velocity", "lower.angular_velocity", "lower.position"]
     loss = FunctionOf([*channels, "rail"], balance)
     paths = ["joints.hip.point.x", "joints.hip.point.z", "initial.cart.velocity.x"]
-    found = ps.gradient(bob(), loss, paths, h=0.02, t_end=0.4, scheme="ph-mp-ggl")
-    travelled = ps.gradient(bob(), Final("rail"), paths, h=0.02, t_end=0.4, scheme="ph-mp-ggl")
+    found = ps.gradient(bob(), loss, paths, h=0.02, t_end=0.2, scheme="ph-mp-ggl")
+    travelled = ps.gradient(bob(), Final("rail"), paths, h=0.02, t_end=0.2, scheme="ph-mp-ggl")
     assert abs(found.value) < 1e-12
-    assert np.all(abs(found.vector) < 1e-8)
-    assert np.all(abs(travelled.vector) > 1e-3)
+    assert np.all(abs(found.flat) < 1e-8)
+    assert np.all(abs(travelled.flat) > 1e-3)
 
 
 def test_states_that_were_not_kept_are_computed_again(monkeypatch):
-    monkeypatch.setattr("poinsot.analysis.gradients.TOGETHER", 16)
+    monkeypatch.setattr("poinsot.analysis.gradients.TOGETHER", 8)
     model, paths = bob(), ["bodies.lower.mass", "joints.hip.point.z"]
-    how = {"h": 0.01, "t_end": 0.6}
+    how = {"h": 0.01, "t_end": 0.25}
     loss = Final("hip") + Integral("rail**2")
     whole = ps.gradient(model, loss, paths, **how)
     least = ps.gradient(model, loss, paths, memory=3e3, **how)
-    assert least.vector == pytest.approx(whole.vector, rel=1e-8)
+    assert least.flat == pytest.approx(whole.flat, rel=1e-8)
     assert least.value == whole.value
 
 
@@ -483,13 +482,13 @@ def test_squares_weigh_what_measurements_are_off():
     samples = {"hip": np.array([0.1, -0.2]), "cart.position.x": np.zeros(2)}
     loss = Squares(samples, times, sigma={"hip": 0.5})
     seen = ps.sensitivities(model, list(samples), path, **how).at(times)
-    off = seen.vector - np.concatenate(list(samples.values()))
+    off = seen.flat - np.concatenate(list(samples.values()))
     weights = np.array([4, 4, 1, 1])
     found = ps.gradient(model, loss, path, **how)
     assert found.value == pytest.approx(weights @ off**2 / 2, rel=1e-12)
-    assert found.vector == pytest.approx((weights * off) @ seen.matrix, rel=1e-8)
+    assert found.flat == pytest.approx((weights * off) @ seen.jacobian, rel=1e-8)
     double = ps.gradient(model, sum([loss, 2 * loss]), path, **how)
-    assert double.vector == pytest.approx(3 * found.vector)
+    assert double.flat == pytest.approx(3 * found.flat)
 
 
 # -- what is refused -----------------------------------------------------------------------------

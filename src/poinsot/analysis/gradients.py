@@ -62,7 +62,7 @@ class Gradient:
         return self.by[name]
 
     @property
-    def vector(self) -> Vector:
+    def flat(self) -> Vector:
         """All derivatives, one after the other."""
         return np.concatenate([np.zeros(0), *(each.reshape(-1) for each in self.by.values())])
 
@@ -105,7 +105,7 @@ class Sensitivities:
         )
 
     @property
-    def matrix(self) -> Array:
+    def jacobian(self) -> Array:
         """The Jacobian: a row for each number and time, a column for each number of parameters.
 
         Rows go through what was asked for, then through times, then through components.
@@ -117,8 +117,8 @@ class Sensitivities:
         return np.concatenate(rows)
 
     @property
-    def vector(self) -> Vector:
-        """The values in the order of the rows of `matrix`."""
+    def flat(self) -> Vector:
+        """The values in the order of the rows of `jacobian`."""
         return np.concatenate([values.reshape(-1) for values in self.values.values()])
 
 
@@ -170,7 +170,7 @@ def gradient(
     Returns
     -------
     Gradient
-        `value`, derivatives by parameter, and all of them as one `vector`.
+        `value`, derivatives by parameter, and all of them as one vector, `flat`.
 
     Raises
     ------

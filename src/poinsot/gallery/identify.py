@@ -133,7 +133,7 @@ def identified() -> Estimate:
         if key not in seen:
             values = dict(zip(TRUE, key, strict=True))
             found = sensitivities(model(), ["shoulder", "elbow"], values, h=H, t_end=T_END)
-            seen[key] = (found.vector - angles.T.reshape(-1)) / NOISE, found.matrix / NOISE
+            seen[key] = (found.flat - angles.T.reshape(-1)) / NOISE, found.jacobian / NOISE
         return seen[key]
 
     def off(p: Array) -> Array:

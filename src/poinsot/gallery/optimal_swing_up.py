@@ -105,7 +105,7 @@ def optimum(steps: int = STEPS) -> Optimum:
         loss = WEIGHT**2 * Final(END)
         found = gradient(plain, loss, "inputs.motor", h=h, t_end=T_END, inputs=inputs)
         seen.append(found)
-        return force @ effort @ force + found.value, 2 * effort @ force + found.vector
+        return force @ effort @ force + found.value, 2 * effort @ force + found.flat
 
     start = GUESS if steps <= STEPS else optimum(steps // 2).force
     fit = minimize(cost, start, jac=True, method="BFGS", options={"maxiter": 12})

@@ -173,7 +173,7 @@ class Trigger:
         if not isinstance(event.when, str):
             _require_measurable(channels, what)
             return cls(name, event, tuple(channels), event.when)
-        found, law = of_channels(event.when, known, what, channels)
+        found, law = of_channels(event.when, known, what, channels, reactions=False)
         _require_measurable(found, what)
         return cls(name, event, found, law)
 
@@ -242,17 +242,22 @@ class Trigger:
 
 
 def of_channels(
-    text: str, known: Known, what: str, read: Sequence[Channel] = ()
+    text: str,
+    known: Known,
+    what: str,
+    read: Sequence[Channel] = (),
+    *,
+    reactions: bool = True,
 ) -> tuple[tuple[Channel, ...], FormulaRows]:
     """Return the channels of a formula, after those that are `read` anyway, and what it says.
 
-    Its variables are t and the numbers of all channels.
+    Its variables are t and the numbers of all channels; reactions may be among these, or not.
     """
     channels = list(read)
     names = [own for channel in channels for own in variable_names(channel)]
     for each in _names(text):
         if each.replace(".", "_") not in names:
-            channels.append(_channel(each, known, what))
+            channels.append(_channel(each, known, what, reactions=reactions))
             names += variable_names(channels[-1])
     plain = NAME.sub(lambda found: found[0].replace(".", "_"), text)
     law = FormulaRows.of(plain, ("t", *names), what)
@@ -269,7 +274,7 @@ def _names(formula: str) -> Iterator[str]:
             yield text
 
 
-def _channel(text: str, known: Known, what: str) -> Channel:
+def _channel(text: str, known: Known, what: str, *, reactions: bool) -> Channel:
     """Return the channel of a name in a formula, such as `ball.position.z` of `ball.position`."""
     refusal: InputError | None = None
     for name in (text, COMPONENT.sub("", text)):
@@ -278,6 +283,8 @@ def _channel(text: str, known: Known, what: str) -> Channel:
         except InputError as error:
             refusal = refusal or error
             continue
+        if not reactions:
+            _require_measurable([channel], what)
         if text.replace(".", "_") in variable_names(channel):
             return channel
         entries = ", ".join(list(variable_names(channel))[:9])
