@@ -7,6 +7,7 @@ from mechanisms import full, laws, tree
 from strategies import seeds
 
 import poinsot as ps
+from poinsot.systems.measuring import Measurement
 
 ENGINES = ("reference", "compiled")
 G = 9.81
@@ -382,3 +383,13 @@ def test_what_cannot_be_locked_is_refused():
         ps.simulate(model, h=0.1, t_end=2)
     with pytest.raises(ps.InputError, match="no joint 'k' to be locked"):
         model.add_event("f", ps.Event("t - 1", then=ps.Lock("k")))
+
+
+def test_angles_of_no_saved_steps_are_none():
+    """A slow run writes blocks twice a second, whatever is in them."""
+    model = ps.Model(gravity=(0, 0, -G))
+    bar = model.add_body("bar", ps.Box(mass=1, size=(1, 0.1, 0.1)), position=(0.5, 0, 0))
+    model.add_joint("hinge", ps.Revolute(model.ground, bar, point=(0, 0, 0), axis=(0, 1, 0)))
+    system = model.compile()
+    angles = Measurement(system, []).angles(["hinge"], np.zeros((0, system.n)))
+    assert angles.shape == (0, 1)

@@ -127,14 +127,19 @@ class Joints:
         """Return the rates of all coordinates of frames f and their rates v; (states, ...)."""
         found = np.empty((len(f), self.rotates.size))
         found[:, ~self.rotates] = self.displacements.rates(f, v)
-        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
-        dcosine, dsine = np.moveaxis(self.turns.rates(f, v).reshape(len(f), -1, 2), 2, 0)
+        cosine, sine = self._pairs(self.turns.values(f))
+        dcosine, dsine = self._pairs(self.turns.rates(f, v))
         found[:, self.rotates] = (cosine * dsine - sine * dcosine) / (cosine**2 + sine**2)
         return found
 
+    @staticmethod
+    def _pairs(values: Array) -> tuple[Array, Array]:
+        """Return cosines and sines of all angles; a block of a run may have no saved steps."""
+        return values[:, 0::2], values[:, 1::2]
+
     def within(self, f: Array) -> Array:
         """Return the angles of frames f, within half a turn [rad]; (states, angles)."""
-        cosine, sine = np.moveaxis(self.turns.values(f).reshape(len(f), -1, 2), 2, 0)
+        cosine, sine = self._pairs(self.turns.values(f))
         return np.arctan2(sine, cosine)
 
     def seen(
