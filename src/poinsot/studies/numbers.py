@@ -37,6 +37,8 @@ TESTS = 6
 #: At least so many models may be built, at most so many, and one for so many runs.
 LEAST, MOST, EVERY = 24, 240, 8
 BODIES = "machine.bodies.numbers"
+#: With what Newton's method begins: that of another run does as well.
+GUESSED = ("carried.multiplier", "carried.past_multiplier")
 #: What follows from inertia, and is no polynomial.
 DERIVED = {
     "machine.gyration": "_radii",
@@ -260,7 +262,8 @@ class _Search:
         known = np.array([base, *ends, *(value for _, value in tests)])
         alike = EPS * _sizes(self.first, known)
         derived = np.concatenate([_places(image, name) for name in DERIVED])
-        alike[derived] = np.inf
+        guessed = self._guessed()
+        alike[derived] = alike[guessed] = np.inf
 
         def agree(a: Array, b: Array) -> Flags:
             with np.errstate(invalid="ignore"):
@@ -271,6 +274,7 @@ class _Search:
             named = image.describe(int(np.flatnonzero(wrong)[0]))
             raise NoPolynomialsError(f"{named} is no polynomial of the parameters")
         changing = varying(self.known.values())
+        changing[guessed] = False
         if self.first.runner.system.mechanism.elastic:
             changing[derived] = False
         places = np.flatnonzero(changing)
@@ -307,6 +311,13 @@ class _Search:
         allowed = ALIKE * EPS * np.max(abs(known), axis=0, initial=0.0)
         if np.any(abs(numbers.at(rows)[:, own] - known) > allowed):
             raise NoPolynomialsError("where joints are changes with the parameters")
+
+    def _guessed(self) -> Places:
+        """Return where multipliers are, which every step finds anew."""
+        assert self.first is not None
+        image, n = self.first.image, self.first.run.problem.x.size
+        state = image.size + np.arange(self.first.runner.system.view.motion, n)
+        return np.concatenate([*(_places(image, name) for name in GUESSED), state])
 
     @staticmethod
     def _one(nodes: Array, k: int) -> Array:
