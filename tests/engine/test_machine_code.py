@@ -376,3 +376,21 @@ def test_an_interrupt_ends_a_build_and_the_next_need_not_wait_for_it(tmp_path, m
         signal.signal(signal.SIGINT, before)
     assert begun.process.wait(timeout=10) != 0
     assert not begun.log.exists()
+
+
+FULL = """
+import mmap
+from poinsot.engine import machine_code
+
+holes = [mmap.mmap(-1, 2**18) for _ in range(60)]
+large = mmap.mmap(-1, 3 * 2**30)  # nobody writes to it
+for hole in holes[::2]:
+    hole.close()
+machine_code.function("plain")
+"""
+
+
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="there are no 3 GB to take")
+def test_code_is_loaded_into_a_process_with_large_arrays():
+    """Pieces of code that lie gigabytes apart do not reach each other, and LLVM ends the process."""
+    subprocess.run([sys.executable, "-c", FULL], check=True)

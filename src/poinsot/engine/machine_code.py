@@ -215,8 +215,8 @@ def _candidates(form: str) -> Iterator[Path]:
 class Kernel:
     """The function of an object file; other threads go on while it runs."""
 
-    def __init__(self, engine: Any, function: Any) -> None:
-        self._engine, self._function = engine, function  # the one owns the memory of the other
+    def __init__(self, library: Any, function: Any) -> None:
+        self._library, self._function = library, function  # the one owns the memory of the other
         # Where Numba's convention puts the value returned and an exception; there is neither.
         self._room = (ctypes.c_int64 * 2)()
         self._returned = ctypes.byref(self._room, 0), ctypes.byref(self._room, 8)
@@ -237,14 +237,14 @@ def load(code: bytes) -> Kernel:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(""), llvm.Target.from_default_triple().create_target_machine()
-    )
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
+    # JITLink puts all of it in one block: sections that are more than 2 GB apart cannot reach each
+    # other. Of the formats of objects it knows that of Windows least.
+    compiler = llvm.create_lljit_compiler(use_jit_link=sys.platform != "win32")
+    library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(ENTRY)
+    linked = library.add_current_process().link(compiler, "poinsot")
     signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    function = signature(engine.get_function_address(ENTRY))
-    return Kernel(engine, function)
+    function = signature(linked[ENTRY])
+    return Kernel(linked, function)
 
 
 #: Kernels that are in memory, by form.
