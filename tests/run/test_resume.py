@@ -357,14 +357,14 @@ for k in range(kills):
     child = os.fork()
     if child == 0:
         if k == 0:
-            ps.simulate(model, h=0.01, t_end=1e5, engine=engine, output=path, save_every=3)
+            ps.simulate(model, h=0.01, t_end=1000.0, engine=engine, output=path, save_every=3)
         else:
             ps.resume(path)
         os._exit(0)
     while not path.exists():
         time.sleep(1e-3)
-    known = path.stat().st_size
-    while k % 2 and path.stat().st_size <= known:  # until rows are written, on a busy machine too
+    known = path.stat().st_mtime_ns
+    while k % 2 and path.stat().st_mtime_ns == known:  # until rows are written
         time.sleep(1e-3)
     time.sleep(choice.uniform(0, 0.2))
     os.kill(child, signal.SIGKILL)
