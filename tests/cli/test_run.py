@@ -227,7 +227,7 @@ def test_a_run_goes_on_from_its_file(command, tmp_path):
     [
         ((), "give what to simulate, or --resume RUN.nc"),
         (("pendulum", "--resume", "run.nc"), "give what to simulate, or --resume RUN.nc"),
-        (("--resume", "run.nc", "--step", "0.1"), "of its options only --t-end"),
+        (("--resume", "run.nc", "--step", "0.1"), "only --t-end can be changed"),
         (("--resume", "none.nc"), "there is no file"),
         (("--resume", "run.nc", "--t-end", "9"), "has no checkpoint"),
     ],
