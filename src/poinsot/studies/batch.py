@@ -47,11 +47,15 @@ class Arena:
         self.kernel = machine_code.function(numbers.opening.runner.form)
         self.inside = np.flatnonzero(numbers.places < image.size)
         self.places = numbers.places[self.inside]
+        #: Numbers outside of arrays are among the words of the call.
+        self.loose = image.loose(self.places)
 
     def run(self, row: Array) -> tuple[int, int]:
         """Take all steps from the numbers that change; return how many were taken, and saved."""
         self.memory[:] = self.begun
         self.memory[self.places] = row[self.inside]
+        word, place = self.loose
+        self.words[word] = self.memory[place].view(np.int64)
         return self.kernel.at(self.words)
 
     @property
