@@ -102,7 +102,8 @@ def main() -> None:
     whole(ps.latin_hypercube(BOX, 64), 10, 1, 1)  # what is imported once
     one, one_cpu = pure(values, given.steps, given.save_every)
     total, total_cpu = one * given.runs, one_cpu * given.runs
-    print(f"{given.runs} slider-cranks, {given.steps} steps each, {given.save_every}th steps saved")
+    each = f"{given.steps} steps each, of which every {given.save_every}th is saved"
+    print(f"{given.runs} slider-cranks, {each}")
     print(f"steps alone           {total:7.2f} s by the clock {total_cpu:8.2f} s of processors")
     walls = []
     for workers in (1, 2):

@@ -18,7 +18,7 @@ CHANGED = (".mass", ".inertia", ".stiffness", ".damping", ".rest", ".velocity", 
 
 
 @given(st.integers(0, 2**32 - 1))
-@mechanisms.laws(8)
+@mechanisms.laws(4)
 def test_random_mechanisms(seed):
     """Masses, sizes, forces and velocities: what has polynomials agrees with what is built."""
     model = writable(seed).model()
@@ -31,7 +31,7 @@ def test_random_mechanisms(seed):
         if value is not None:
             box[path] = (0.9 * value, 1.1 * value)
     try:
-        numbers, cases, rows = search(model, {**box, "gravity.z": (-10.0, -1.0)})
+        numbers, cases, rows = search(model, {**box, "gravity.z": (-10.0, -1.0)}, 200)
     except NoPolynomialsError:
         return  # velocities that masses share out, and others: models are built then
     assert_those_of_models(numbers, cases, rows[:2])

@@ -6,6 +6,7 @@ from boxes import OPTIONS, assert_those_of_models, search
 
 import poinsot as ps
 from poinsot.gallery import spatial_slider_crank as crank
+from poinsot.studies.batch import Arena
 from poinsot.studies.numbers import NoPolynomialsError
 
 
@@ -47,12 +48,38 @@ def test_derivatives_of_numbers_are_those_of_models():
     assert slope[0] == pytest.approx((ends[0] - ends[1]) / 0.02, rel=1e-12)
 
 
-def test_another_scheme_and_a_spring_by_its_constants():
+def test_other_schemes_with_a_mass_a_spring_and_an_input():
     model = crank.model()
     model.add_force("spring", ps.JointSpring("A", stiffness=1.0, damping=0.1))
     model.add_port("motor", ps.JointPort("A"))
     ranges = {"forces.spring.stiffness": (1.0, 1e4), "inputs.motor": (-1.0, 1.0)}
+    ranges["bodies.rod.mass"] = (0.2, 1.0)
     for scheme in ("ph-mp-ggl", "emh-mean"):
         numbers, cases, rows = search(model, ranges, options={**OPTIONS, "scheme": scheme})
         assert_those_of_models(numbers, cases, rows[:2])
-        assert len(numbers.polynomials.exponents) == 3
+        assert max(map(sum, numbers.polynomials.exponents)) == 1
+
+
+def test_numbers_of_a_part_that_exclude_each_other_are_left_to_models():
+    """An inner radius may be anything below the outer one."""
+    model = ps.Model(gravity=(0, 0, -9.81))
+    ring = ps.HollowCylinder(mass=1.0, outer_radius=0.2, inner_radius=0.1, length=0.1)
+    model.add_body("ring", ring)
+    box = {"bodies.ring.inner_radius": (0.1, 0.3), "bodies.ring.outer_radius": (0.25, 0.5)}
+    with pytest.raises(NoPolynomialsError, match="outer_radius"):
+        search(model, box)
+    box["bodies.ring.inner_radius"] = (0.1, 0.2)
+    numbers, cases, rows = search(model, box)
+    assert_those_of_models(numbers, cases, rows[:4])
+
+
+def test_numbers_outside_of_arrays_reach_machine_code():
+    """A light rod with the same inertia is larger, and so is what closure is measured by."""
+    numbers, cases, rows = search(crank.model(), {"bodies.rod.mass": (0.01, 0.5)})
+    arena = Arena(numbers)
+    word, place = arena.loose
+    assert numbers.image.describe(int(place[0])) == "machine.length"
+    for row in rows[:2]:
+        arena.run(numbers.at(row[None])[0])
+        length = arena.words[word].view(float)[0]
+        assert length == pytest.approx(cases.opening(row).job.machine.length, rel=1e-14)

@@ -13,7 +13,7 @@ from poinsot.cli.app import app, require_outputs, say
 from poinsot.errors import InputError, did_you_mean
 from poinsot.model import Model
 from poinsot.studies.ensemble import ensemble
-from poinsot.studies.outcomes import STATUS
+from poinsot.studies.outcomes import PENDING, STATUS
 from poinsot.studies.samples import grid, latin_hypercube, sobol
 
 Array = NDArray[np.float64]
@@ -125,6 +125,8 @@ def _tell(study: xarray.Dataset) -> None:
     counts = [f"{int(np.sum(status == k))} {name}" for k, name in enumerate(STATUS)]
     shown = [text for k, text in enumerate(counts) if np.any(status == k)]
     say(f"{study.sizes['run']} runs: {', '.join(shown)}")
+    if np.any(status == PENDING):
+        say("interrupted; the same command goes on with what is pending", err=True)
     errors = study["balance_error_max"].values
     if np.isfinite(errors).any():
         say(f"largest balance error  {np.nanmax(errors):.3g} J")

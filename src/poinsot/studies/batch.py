@@ -76,6 +76,8 @@ class Arena(Runs):
         self.kernel = machine_code.function(numbers.opening.runner.form)
         self.inside = np.flatnonzero(numbers.places < image.size)
         self.places = numbers.places[self.inside]
+        #: Numbers outside of arrays are among the words of the call.
+        self.loose = image.loose(self.places)
 
     def ends(self, varied: Array) -> Iterator[End]:
         """Yield the ends of runs."""
@@ -84,6 +86,8 @@ class Arena(Runs):
         for row in varied:
             self.memory[:] = self.begun
             self.memory[self.places] = row[self.inside]
+            word, place = self.loose
+            self.words[word] = self.memory[place].view(np.int64)
             yield End(self.kernel.at(self.words)[0], self.saved, reached, bodies)
 
 
@@ -198,6 +202,8 @@ class Batch:
                     base = turned0[k] - self._angles(x0[k])
                     group.add(end, k, x0[k], turned0[k], base)
             kept = group.balanced(steps)
+            if not kept.size:
+                continue
             runs = group.runs[kept]
             last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept]
             place = able[runs]
@@ -229,8 +235,9 @@ class Batch:
 
     def _measured(self, group: "Group", kept: NDArray[np.intp]) -> Array:
         """Return what is measured of some runs of a group; (runs, samples, width)."""
+        rows = len(kept) * group.x.shape[1]
         x, turned, sums = (
-            each[kept].reshape(-1, each.shape[2]) for each in (group.x, group.turned, group.sums)
+            each[kept].reshape(rows, each.shape[2]) for each in (group.x, group.turned, group.sums)
         )
         energies = {
             "energy": sums[:, job.ENERGY],
@@ -238,7 +245,7 @@ class Batch:
             "balance_error": sums[:, job.BALANCE],
         }
         found = self.measures.table(self._look, x, turned, energies)
-        return found.reshape(len(kept), -1, self.measures.width)
+        return found.reshape(len(kept), group.x.shape[1], self.measures.width)
 
     def _closed(self, good: list[int], x0: Array, last: Array, steps: int) -> list[int]:
         """Return those runs whose constraints are kept to round-off at their ends."""

@@ -19,6 +19,10 @@ from poinsot.run.run import Run
 Array = NDArray[np.float64]
 
 
+#: Sections of a file whose parts may refuse numbers that are good one by one.
+PARTS = ("bodies", "joints", "forces", "ports", "transmissions")
+
+
 @dataclass(frozen=True, eq=False)
 class Cases:
     """A model, some of its parameters, and how it is run; values come one after the other.
@@ -42,6 +46,16 @@ class Cases:
         sizes = [int(np.prod(shape)) for shape in self.shapes.values()]
         ends = np.cumsum([0, *sizes]).tolist()
         return {path: slice(*ends[k : k + 2]) for k, path in enumerate(self.shapes)}
+
+    @property
+    def parts(self) -> list[str]:
+        """The part of the model that each number of a row belongs to; "": to none."""
+        found = list[str]()
+        for path, piece in self._pieces.items():
+            kind, _, rest = path.partition(".")
+            of_part = kind in PARTS
+            found += (piece.stop - piece.start) * [f"{kind}.{rest.split('.')[0]}" * of_part]
+        return found
 
     def values(self, row: Array) -> dict[str, Array]:
         """Return parameters by path of all numbers in one vector."""

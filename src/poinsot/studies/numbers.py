@@ -6,9 +6,10 @@ found from a few models that are built completely, and compared with others. Whe
 round-off, the numbers of any other run follow by one product of matrices.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ TESTS = 6
 #: At least so many models may be built, at most so many, and one for so many runs.
 LEAST, MOST, EVERY = 24, 240, 8
 BODIES = "machine.bodies.numbers"
+#: With what Newton's method begins: that of another run does as well.
+GUESSED = ("carried.multiplier", "carried.past_multiplier")
 #: What follows from inertia, and is no polynomial.
 DERIVED = {
     "machine.gyration": "_radii",
@@ -81,12 +84,18 @@ class Numbers:
     built: int = 0
 
     @classmethod
-    def of(cls, opening: Callable[[Array], Opening | None], rows: Array) -> "Numbers":
+    def of(
+        cls,
+        opening: Callable[[Array], Opening | None],
+        rows: Array,
+        parts: Sequence[str] | None = None,
+    ) -> "Numbers":
         """Return the numbers of runs with parameters rows (runs, numbers).
 
-        Raises `NoPolynomialsError` if each of these models must be built.
+        `parts` are those of the model that each number belongs to. Raises `NoPolynomialsError` if
+        each of these models must be built.
         """
-        return _Search(opening, rows).found()
+        return _Search(opening, rows, parts or [""] * rows.shape[1]).found()
 
     @property
     def image(self) -> Image:
@@ -197,8 +206,10 @@ def _places(image: Image, name: str) -> Places:
 class _Search:
     """Finds polynomials: builds models, and compares."""
 
-    def __init__(self, opening: Callable[[Array], Opening | None], rows: Array) -> None:
-        self.open, self.rows = opening, rows
+    def __init__(
+        self, opening: Callable[[Array], Opening | None], rows: Array, parts: Sequence[str]
+    ) -> None:
+        self.open, self.rows, self.parts = opening, rows, parts
         self.columns = np.flatnonzero(np.any(rows != rows[0], axis=0))
         self.known: dict[bytes, Array] = {}
         self.first: Opening | None = None
@@ -251,7 +262,8 @@ class _Search:
         known = np.array([base, *ends, *(value for _, value in tests)])
         alike = EPS * _sizes(self.first, known)
         derived = np.concatenate([_places(image, name) for name in DERIVED])
-        alike[derived] = np.inf
+        guessed = self._guessed()
+        alike[derived] = alike[guessed] = np.inf
 
         def agree(a: Array, b: Array) -> Flags:
             with np.errstate(invalid="ignore"):
@@ -262,6 +274,7 @@ class _Search:
             named = image.describe(int(np.flatnonzero(wrong)[0]))
             raise NoPolynomialsError(f"{named} is no polynomial of the parameters")
         changing = varying(self.known.values())
+        changing[guessed] = False
         if self.first.runner.system.mechanism.elastic:
             changing[derived] = False
         places = np.flatnonzero(changing)
@@ -269,7 +282,23 @@ class _Search:
         begun = self.first.numbers(image)
         made = Numbers(self.first, begun, self.columns, low, high, found, places, len(self.known))
         self._require_derived(made, derived)
+        self._require_pairs(own)
         return made
+
+    def _require_pairs(self, own: Array) -> None:
+        """Build models with numbers of a part farthest apart: some must be less than others.
+
+        Between which values a number may be by itself is known.
+        """
+        for i, j in combinations(range(len(self.columns)), 2):
+            part, other = (self.parts[self.columns[k]] for k in (i, j))
+            if part and part == other:
+                apart = own[:, i] - own[:, j]
+                for k in (np.argmin(apart), np.argmax(apart)):
+                    try:
+                        self.value(own[k])
+                    except PoinsotError as error:
+                        raise NoPolynomialsError(str(error)) from error
 
     def _require_derived(self, numbers: Numbers, derived: Places) -> None:
         """Compare what follows from inertia with that of models that were built."""
@@ -282,6 +311,13 @@ class _Search:
         allowed = ALIKE * EPS * np.max(abs(known), axis=0, initial=0.0)
         if np.any(abs(numbers.at(rows)[:, own] - known) > allowed):
             raise NoPolynomialsError("where joints are changes with the parameters")
+
+    def _guessed(self) -> Places:
+        """Return where multipliers are, which every step finds anew."""
+        assert self.first is not None
+        image, n = self.first.image, self.first.run.problem.x.size
+        state = image.size + np.arange(self.first.runner.system.view.motion, n)
+        return np.concatenate([*(_places(image, name) for name in GUESSED), state])
 
     @staticmethod
     def _one(nodes: Array, k: int) -> Array:

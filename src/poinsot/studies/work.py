@@ -107,7 +107,7 @@ class Alike:
         self.states: tuple[Array, Array] | None = None
 
     def __call__(self, row: Array) -> Opening | None:
-        """Return the beginning of a run; None: what is seen of it must be found by its system."""
+        """Return the beginning of a run; raise `NoPolynomialsError` if it is seen differently."""
         opening = self.cases.opening(row)
         if opening is None:
             return None
@@ -131,13 +131,15 @@ class Alike:
             a.shape == b.shape and np.all(abs(a - b) <= ALIKE * np.max(abs(a), initial=0.0))
             for a, b in pairs
         )
-        return opening if same else None
+        if not same:
+            raise NoPolynomialsError("what is seen of a state depends on the parameters")
+        return opening
 
 
 def recipe_of(cases: Cases, measures: Measures, rows: Array) -> tuple[Recipe | None, str]:
     """Return how runs with parameters rows begin; None: models are built, and why."""
     try:
-        numbers = Numbers.of(Alike(cases, measures), rows)
+        numbers = Numbers.of(Alike(cases, measures), rows, cases.parts)
     except NoPolynomialsError as error:
         return None, str(error)
     row = rows[0].copy()
