@@ -32,6 +32,8 @@ from poinsot.elements.sections import Section as Section
 from poinsot.elements.sections import SectionLaw as SectionLaw
 from poinsot.errors import AssemblyError as AssemblyError
 from poinsot.errors import BuildError as BuildError
+from poinsot.errors import DeviceError as DeviceError
+from poinsot.errors import DeviceMemoryError as DeviceMemoryError
 from poinsot.errors import FMUError as FMUError
 from poinsot.errors import InconsistentStartError as InconsistentStartError
 from poinsot.errors import InexactRunWarning as InexactRunWarning

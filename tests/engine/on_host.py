@@ -18,6 +18,12 @@ class HostMemory:
         self.address = self._room.ctypes.data
 
     @classmethod
+    def zeros(cls, size):
+        made = cls(size)
+        made._room[:] = 0
+        return made
+
+    @classmethod
     def of(cls, array):
         made = cls(array.nbytes)
         ctypes.memmove(made.address, array.ctypes.data, array.nbytes)

@@ -6,6 +6,7 @@ from boxes import OPTIONS, assert_those_of_models, search
 
 import poinsot as ps
 from poinsot.gallery import spatial_slider_crank as crank
+from poinsot.studies.batch import Arena
 from poinsot.studies.numbers import NoPolynomialsError
 
 
@@ -70,3 +71,15 @@ def test_numbers_of_a_part_that_exclude_each_other_are_left_to_models():
     box["bodies.ring.inner_radius"] = (0.1, 0.2)
     numbers, cases, rows = search(model, box)
     assert_those_of_models(numbers, cases, rows[:4])
+
+
+def test_numbers_outside_of_arrays_reach_machine_code():
+    """A light rod with the same inertia is larger, and so is what closure is measured by."""
+    numbers, cases, rows = search(crank.model(), {"bodies.rod.mass": (0.01, 0.5)})
+    arena = Arena(numbers)
+    word, place = arena.loose
+    assert numbers.image.describe(int(place[0])) == "machine.length"
+    for row in rows[:2]:
+        arena.run(numbers.at(row[None])[0])
+        length = arena.words[word].view(float)[0]
+        assert length == pytest.approx(cases.opening(row).job.machine.length, rel=1e-14)

@@ -38,7 +38,8 @@ class Build:
     files, or else to one that lasts as long as this process.
     """
 
-    def __init__(self, folder: Path | None = None, forms: Sequence[str] = ORDER) -> None:
+    def __init__(self, folder: Path | None = None, forms: Sequence[str] = ()) -> None:
+        forms = forms or ORDER
         what = f"building the compiled engine for {machine_code.processor()}"
         takes = DURATION * len(forms) / len(ORDER)
         note = f"poinsot: {what}: once, about {takes:.0f} s on two cores"

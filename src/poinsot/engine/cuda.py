@@ -111,6 +111,14 @@ class Memory:
         self.address = place.value
 
     @classmethod
+    def zeros(cls, size: int) -> "Memory":
+        """Return memory of so many bytes, all of them zero."""
+        made = cls(size)
+        place, none = ctypes.c_uint64(made.address), ctypes.c_ubyte(0)
+        call("cuMemsetD8_v2", place, none, ctypes.c_size_t(max(1, size)))
+        return made
+
+    @classmethod
     def of(cls, array: NDArray[Any]) -> "Memory":
         """Return memory that holds an array."""
         made = cls(array.nbytes)

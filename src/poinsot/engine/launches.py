@@ -126,7 +126,7 @@ class Launches:
         if leaf.role is not Role.OWN:
             return cuda.Memory.of(sample)
         if leaf.path.startswith(("saved.", "y")):
-            return cuda.Memory(groups * ABREAST * sample.nbytes)
+            return cuda.Memory.zeros(groups * ABREAST * sample.nbytes)
         arrays = own.get(leaf.path, sample[None])
         if leaf.path.startswith("carried.past") and not self.job.carried.weights.size:
             # Before the first step all values before the last are the last one.

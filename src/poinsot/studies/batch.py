@@ -76,6 +76,8 @@ class Arena(Runs):
         self.kernel = machine_code.function(numbers.opening.runner.form)
         self.inside = np.flatnonzero(numbers.places < image.size)
         self.places = numbers.places[self.inside]
+        #: Numbers outside of arrays are among the words of the call.
+        self.loose = image.loose(self.places)
 
     def ends(self, varied: Array) -> Iterator[End]:
         """Yield the ends of runs."""
@@ -84,6 +86,8 @@ class Arena(Runs):
         for row in varied:
             self.memory[:] = self.begun
             self.memory[self.places] = row[self.inside]
+            word, place = self.loose
+            self.words[word] = self.memory[place].view(np.int64)
             yield End(self.kernel.at(self.words)[0], self.saved, reached, bodies)
 
 

@@ -108,10 +108,12 @@ class Image:
         made: Job = _rebuilt(self.job, "", self.fields, memory)
         return made._replace(**apart)
 
-    def loose(self, places: Places) -> list[tuple[int, int]]:
+    def loose(self, places: Places) -> tuple[Places, Places]:
         """Return numbers outside of arrays among places: their words in a call, and places."""
         single = {f.first: f.word for f in self.fields.values() if f.shape == ()}
-        return [(single[place], place) for place in places.tolist() if place in single]
+        own = [place for place in places.tolist() if place in single]
+        words = [single[place] for place in own]
+        return np.array(words, dtype=np.intp), np.array(own, dtype=np.intp)
 
     def describe(self, place: int) -> str:
         """Return the name of the number at a place, with its index: `machine.gyration[1]`."""
