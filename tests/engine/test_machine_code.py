@@ -392,5 +392,5 @@ machine_code.function("plain")
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="there are no 3 GB to take")
 def test_code_is_loaded_into_a_process_with_large_arrays():
-    """Pieces of code that lie gigabytes apart do not reach each other, and LLVM ends the process."""
+    """Pieces of code that lie gigabytes apart do not reach each other: LLVM ended the process."""
     subprocess.run([sys.executable, "-c", FULL], check=True)
