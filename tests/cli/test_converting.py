@@ -45,8 +45,8 @@ def test_formats_follow_from_the_endings_of_names(command):
 
 def test_other_endings_and_missing_files_are_refused(command):
     for words, problem in (
-        (("arm.urdf", "arm.sdf"), "'arm.sdf': the ending tells the format; known: .yaml"),
-        (("arm.txt", "arm.yaml"), "'arm.txt': the ending"),
+        (("arm.urdf", "arm.sdf"), "'arm.sdf': its suffix tells the format; known here: .yaml"),
+        (("arm.txt", "arm.yaml"), "'arm.txt': its suffix"),
         (("none.urdf", "arm.yaml"), "No such file"),
         (("arm.urdf", "arm.urdf"), "it is read"),
     ):

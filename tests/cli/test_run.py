@@ -58,7 +58,7 @@ BAD = {
     "no folder": (["run", "pendulum", "--plot", "nowhere/x.png"], "there is no folder 'nowhere'"),
     "no such format": (["run", "pendulum", "--t-end", "0.1", "--plot", "x.xyz"], "cannot write"),
     "unknown option": (["run", "pendulum", "--stepp", "1"], "--step"),
-    "no such film": (["run", "pendulum", "--animation", "x.mp4"], "an animation is a GIF"),
+    "no such film": (["run", "pendulum", "--animation", "x.webm"], "films end in .gif, .mp4"),
     "no place": (["run", "pendulum", "--plot", "/proc/x.png"], "no file can be written in '/proc'"),
 }
 

@@ -91,7 +91,8 @@ def run(plan, units, form, engine, *, project=True):
 @given(SEEDS, UNITS)
 def test_degrees_of_freedom_and_repeated_constraints_are_the_same_in_all_units(seed, units):
     plan = mechanisms.tree(seed, bodies=4, loops=2)
-    assert units.plan(plan).model().check() == plan.model().check()
+    there, here = units.plan(plan).model().check(), plan.model().check()
+    assert replace(there, notes=()) == here  # of a gravity that looks like one of millimetres
 
 
 @pytest.mark.parametrize("units", EXTREME)

@@ -1,5 +1,6 @@
 """Measures channels of a model: of states for the reference engine, by rows for the compiled."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -103,7 +104,7 @@ class Measurement:
 
                 def motion(x: Array, turned: Array) -> Array:
                     seen: Array = frame.look(*self._moving(x, frame.bodies))[which][:, 0]
-                    return seen.reshape(len(x), -1)
+                    return seen.reshape(len(x), math.prod(seen.shape[1:]))
 
                 return motion
             case "coordinate" if self._coordinate(channel).unit == "rad":
