@@ -80,6 +80,6 @@ def test_numbers_outside_of_arrays_reach_machine_code():
     word, place = arena.loose
     assert numbers.image.describe(int(place[0])) == "machine.length"
     for row in rows[:2]:
-        arena.run(numbers.at(row[None])[0])
+        next(arena.ends(numbers.at(row[None])))
         length = arena.words[word].view(float)[0]
         assert length == pytest.approx(cases.opening(row).job.machine.length, rel=1e-14)
