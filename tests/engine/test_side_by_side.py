@@ -10,6 +10,7 @@ import poinsot as ps
 from poinsot.engine import batch, cuda, launches, machine_code, specialise
 from poinsot.engine.launches import Launches
 from poinsot.errors import DeviceError
+from poinsot.gallery import find_example
 from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.kernels import elementary
 from poinsot.kernels.lanes import apart_again, in_groups
@@ -100,6 +101,12 @@ def test_laws_that_are_functions_are_refused_by_name():
     model.add_force("spring", ps.JointSpring("A", force=ps.Formula("3*x**3", "x")))
     with pytest.raises(ps.InputError, match=r"engine='cuda' cannot call .*'spring'"):
         ps.ensemble(model, {"bodies.rod.mass": [0.4, 0.5]}, engine="cuda", **RUN)
+
+
+def test_models_that_machine_code_alone_does_not_run_are_refused():
+    model = find_example("flexible-four-bar").model()
+    with pytest.raises(ps.InputError, match=r"cannot run model .*elastic bodies"):
+        ps.ensemble(model, {"gravity.z": [-9.0, -8.0]}, engine="cuda", **RUN)
 
 
 def test_events_and_executors_are_refused():

@@ -29,9 +29,14 @@ def require_device(cases: Cases, row: Array, executor: Any) -> None:
     for kind, verb in (("events", "look for event"), ("controllers", "run controller")):
         for name in getattr(model, kind):
             raise InputError(f"engine='cuda' cannot {verb} '{name}'{INSTEAD}")
-    opening = cases.opening(row)
+    opening, functions = cases.opening(row), list(_with_functions(model))
+    if opening is None and not functions:
+        raise InputError(
+            f"engine='cuda' cannot run model '{model.name}': machine code alone does not take its "
+            f"steps, as with elastic bodies, velocities in body axes or a tolerance{INSTEAD}"
+        )
     if opening is None or _calls(opening.job.machine):
-        named = ", ".join(f"'{name}'" for name in _with_functions(model))
+        named = ", ".join(f"'{name}'" for name in functions)
         raise InputError(
             "engine='cuda' cannot call Python functions or formulas"
             f"{named and f', as {named} would need'}; laws that are numbers or tables run there"
