@@ -498,7 +498,7 @@ static int digit(char letter)
     return -1;
 }
 
-/* Write the path of a URI such as file:///tmp/an%20fmu; it is no longer than that. */
+/* Write the path of a URI such as file:///models/an%20fmu; it is no longer than that. */
 static void path_of(const char *uri, char *path)
 {
     if (!strncmp(uri, "file:", 5)) uri += 5;
