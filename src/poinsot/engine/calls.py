@@ -27,9 +27,8 @@ def pack(record: Any) -> NDArray[np.int64]:
 
 def _append(words: list[int], value: Any, known: int = 0) -> None:
     if isinstance(value, tuple):
-        hints = hints_of(type(value)) or len(value) * (None,)
-        for field, hint in zip(value, hints, strict=True):
-            _append(words, field, columns(hint))
+        for field, width in zip(value, _widths(type(value)) or len(value) * (0,), strict=True):
+            _append(words, field, width)
     elif isinstance(value, np.ndarray):
         assert value.flags.c_contiguous
         assert known in (0, value.shape[-1])
@@ -44,6 +43,12 @@ def _append(words: list[int], value: Any, known: int = 0) -> None:
 def hints_of(record: type) -> tuple[Any, ...]:
     """Return what the fields of a record are."""
     return tuple(get_type_hints(record, include_extras=True).values())
+
+
+@cache
+def _widths(record: type) -> tuple[int, ...]:
+    """Return how many columns the fields of a record have, as their types say."""
+    return tuple(columns(hint) for hint in hints_of(record))
 
 
 def columns(hint: Any) -> int:

@@ -316,11 +316,14 @@ class MechanismRunner(Runner):
         before, sums, start = self.memory(), totals.copy(), self.system.directors(self.x)
         block = self._advance(clock, first, u[:1], save_every, totals)
         end = self.system.directors(self.x)
-        if block.steps and any(loop.ends_singular(held, start, end) for loop in closed):
-            self.restore(before)
-            vars(totals).update(vars(sums))
+        singular = any(loop.ends_singular(held, start, end) for loop in closed)
+        if not block.steps or (u.shape[0] == 1 and not singular):
+            return block
+        self.restore(before)
+        vars(totals).update(vars(sums))
+        if singular:
             return replace(block, steps=0)
-        return block
+        return self._advance(clock, first, u, save_every, totals)
 
     def _advance(
         self, clock: Clock, first: int, u: Array, save_every: int, totals: Totals
