@@ -1,4 +1,4 @@
-"""What Poinsot demands of itself, and whether a run met it."""
+"""Targets for the speed of Poinsot, and whether a run met them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ RUNGE_KUTTA = ("MuJoCo", "RK4")
 
 @dataclass(frozen=True)
 class Bar:
-    """A demand on a ratio of times; at least `demanded`, or at most if `ceiling`."""
+    """A target for a ratio of times: at least `demanded`, or at most if `ceiling`."""
 
     what: str
     demanded: float
@@ -31,7 +31,7 @@ class Bar:
 
 
 def bars(results: Results) -> list[Bar]:
-    """Return all demands with what was measured."""
+    """Return all targets with the measured values."""
     return list(_bars(results))
 
 
@@ -44,15 +44,15 @@ def _bars(results: Results) -> Iterator[Bar]:
         for count in sizes(results, "chain-spherical")
         if (ratio := _ratio(results, "chain-spherical", count, RUNGE_KUTTA)) is not None
     ]
-    label = "chain on spherical joints, every length: faster than MuJoCo's RK4 by"
+    label = "chain on spherical joints, all lengths: faster than MuJoCo's RK4 by"
     yield Bar(label, 1, min(ratios, default=None))
     long, short = (seconds(results, "chain-spherical", n, *OURS) for n in (10000, 100))
     growth = long / 10000 / (short / 100) if long and short else None
-    yield Bar("time per body, chain of 10000 bars over chain of 100 bars", 2, growth, ceiling=True)
+    yield Bar("time per body, chain of 10000 bars relative to 100 bars", 2, growth, ceiling=True)
     ratio = _ratio(results, "slider-crank", 1, EXUDYN)
     yield Bar("spatial slider-crank: faster than Exudyn by", 6, ratio)
     yield Bar("ladder of 40 loops: faster than Exudyn by", 5, _ratio(results, "ladder", 40, EXUDYN))
-    yield Bar("flying rod: µs an element and step", 1.5, _each(results), ceiling=True)
+    yield Bar("flying rod: µs per element and step", 1.5, _each(results), ceiling=True)
     for kind in ("cable", "geometrically exact beam"):
         yield Bar(f"flying rod: faster than Exudyn's {kind} by", 10, _rod(results, kind))
     beams = {row["name"]: 1 / row["seconds"] for row in results.get("beams", [])}
@@ -60,7 +60,7 @@ def _bars(results: Results) -> Iterator[Bar]:
         label = f"ten floating beams of ten elements that bend {where}: steps per second"
         yield Bar(label, 3000, beams.get(where))
     for target, demanded in ((1e-4, 5), (1e-6, 15)):
-        label = f"time to an error of {target:.0e} m, {DEMANDED}: faster than any peer by"
+        label = f"time to an error of {target:.0e} m, {DEMANDED}: faster than the other programs by"
         yield Bar(label, demanded, _to_the_same_error(results, target))
 
 

@@ -1,4 +1,4 @@
-"""Writes the results into the documentation: tables between two marks of a page."""
+"""Write the results into the documentation: tables between two marks of a page."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -61,7 +61,7 @@ def _conditions(results: Results) -> str:
     return (
         f"Measured {machine['date']} on one core of an {machine['processor']} with "
         f"{machine['cores']} cores, {machine['system']}; Python {machine['python']}, {versions}; "
-        f"medians of {results['repeats']} rounds; load of the machine {machine['load']:g} at the "
+        f"medians of {results['repeats']} rounds; load average {machine['load']:g} at the "
         f"start, {results['load_at_end']:g} at the end."
     )
 
@@ -79,7 +79,7 @@ def _bars(results: Results) -> str:
         )
         for bar in bars(results)
     ]
-    return "### Demands\n\n" + _table(("demand", "ratio", "measured", ""), rows, "lrrl")
+    return "### Targets\n\n" + _table(("target", "required", "measured", ""), rows, "lrrl")
 
 
 def _chain(results: Results, case: str, title: str) -> str:
@@ -125,13 +125,14 @@ def _rods(results: Results) -> str:
         )
         for row in found["rows"]
     ]
-    head = "element", "µs per element and step", "times ours", "ends apart [m]"
-    head += tuple(f"ms to the same error, force × {contest['times']:g}" for contest in contests)
+    head = "element", "µs per element and step", "relative to Poinsot", "distance of the end [m]"
+    head += tuple(f"force × {contest['times']:g}: ms to the same error" for contest in contests)
     return (
-        f"### A flying rod of {found['elements']} elements\n\nPushed at one end, h = 1 ms; how "
-        f"far apart ends are after {found['t_end']:g} s tells whether the elements mean the "
-        "same rod. Then with as many elements as each needs for the same error in its end, 1 mm "
-        "times the force, against its own converged solution.\n\n"
+        f"### A flying rod of {found['elements']} elements\n\nA force acts on one end; h = 1 ms. "
+        f"The distance of the end from that of Poinsot after {found['t_end']:g} s shows whether "
+        "both programs model the same rod. The last columns are the times for the same error of "
+        "the end, 1 mm times the factor of the force, relative to each program's own converged "
+        "solution, with the number of elements that each needs.\n\n"
         + _table(head, rows, "lrrr" + "r" * len(contests))
     )
 
@@ -142,8 +143,8 @@ def _beams(results: Results) -> str:
         return ""
     rows = [(row["name"], _number(1 / row["seconds"]), _number(row["iterations"])) for row in found]
     return (
-        "### Ten floating beams of ten elements\n\nHinged to each other, falling; h = 1 ms.\n\n"
-        + _table(("beams bend", "steps per second", "iterations per step"), rows, "lrr")
+        "### Ten floating beams of ten elements\n\nA falling chain of beams; h = 1 ms.\n\n"
+        + _table(("bending", "steps per second", "iterations per step"), rows, "lrr")
     )
 
 
@@ -158,7 +159,7 @@ def _contest(contest: dict[str, Any]) -> str:
     ]
     head, rows = ["scheme"], []
     for target in targets:
-        head += [f"{target:g} m: time [ms]", "step [ms]", "times our best"]
+        head += [f"{target:g} m: time [ms]", "step [ms]", "relative to our best"]
     for name, times in contest["times"].items():
         points = [point for point in contest["points"] if point["name"] == name]
         row = [name]
@@ -171,8 +172,8 @@ def _contest(contest: dict[str, Any]) -> str:
         rows.append(tuple(row))
     return (
         f"### Time to the same error, {contest['title']}\n\n"
-        f"Errors after {contest['t_end']:g} s, from our converged solution, which another code "
-        f"confirms to {contest['doubt']:.1g} m.\n\n"
+        f"Errors after {contest['t_end']:g} s, relative to our converged solution, with which "
+        f"another program agrees to {contest['doubt']:.1g} m.\n\n"
         + _table(tuple(head), rows, "l" + "rrr" * len(targets))
     )
 
@@ -198,16 +199,16 @@ def _startup(results: Results) -> str:
     if not times:
         return ""
     rows = [
-        ("Python alone", _number(times["interpreter"])),
-        ("`import poinsot`, Python included", _number(times["import"])),
+        ("starting Python", _number(times["interpreter"])),
+        ("`import poinsot`, including the start of Python", _number(times["import"])),
         ("building the engine from a source checkout, once", _number(times["build"])),
         (
-            "first run of any of ten kinds of mechanisms, CPU time at most",
+            "first run, the longest of ten kinds of mechanisms (CPU time)",
             _number(times["first run"]),
         ),
         ("`poinsot run spatial-slider-crank`", _number(times["command"])),
     ]
-    return "### Getting going\n\n" + _table(("process", "seconds"), rows, "lr")
+    return "### Start-up times\n\n" + _table(("process", "seconds"), rows, "lr")
 
 
 def _long_run(results: Results) -> str:
@@ -216,9 +217,10 @@ def _long_run(results: Results) -> str:
         return ""
     return (
         f"### A long run\n\n{run['steps']:,} steps of the slider-crank took "
-        f"{run['seconds']:.3g} s. Its energy of {run['energy']:.3g} J was off by "
-        f"{run['energy_error']:.1e} J at most, its joints by {run['constraint_error']:.1e} m. The "
-        f"process held {run['memory_before']:.0f} MiB before, {run['memory_after']:.0f} MiB after."
+        f"{run['seconds']:.3g} s. The largest error of the energy of {run['energy']:.3g} J was "
+        f"{run['energy_error']:.1e} J, that of the joints {run['constraint_error']:.1e} m. The "
+        f"process used {run['memory_before']:.0f} MiB before and {run['memory_after']:.0f} MiB "
+        "after the run."
     )
 
 
@@ -240,7 +242,7 @@ def _cells(row: dict[str, Any], names: Sequence[str], per: int = 1) -> list[str]
 
 
 def _notes(rows: Sequence[dict[str, Any]]) -> str:
-    """Return what tables cannot say: how Exudyn was built, and who is missing why."""
+    """Return the notes of a table: Exudyn's fastest model, and what was not measured and why."""
     chosen: dict[str, list[str]] = {}
     for row in rows:
         for timing in row["timings"]:
@@ -254,11 +256,11 @@ def _notes(rows: Sequence[dict[str, Any]]) -> str:
     missing: dict[str, list[str]] = {}
     for row in rows:
         for entry in row["missing"]:
-            label = f"from {_label(row)} on, {entry['reason']}"
+            label = f"from {_label(row)} on: {entry['reason']}"
             missing.setdefault(label, []).append(f"{entry['code']} {entry['scheme']}")
     if missing:
         parts = "; ".join(f"{', '.join(who)} ({why})" for why, who in missing.items())
-        sentences.append(f"Missing: {parts}.")
+        sentences.append(f"Not measured: {parts}.")
     return " ".join(sentences)
 
 

@@ -18,7 +18,7 @@ SOURCES = {
     "gymnasium": "gymnasium/envs/mujoco/assets/*.xml",
 }
 BAR = 1e-9
-COLUMNS = "mass", "place", "velocity", "joints", "energy", "acceleration"
+COLUMNS = "mass", "position", "velocity", "joints", "energy", "acceleration"
 
 
 def installed():
@@ -50,7 +50,7 @@ def table(results):
         lines.append(f"| {name} | {one.code} | {one.bodies} | {one.freedoms} | {numbers} |")
     refused = [one for one in results if one.refused]
     if refused:
-        lines += ["", "| refused | why |", "| :--- | :--- |"]
+        lines += ["", "| refused | reason |", "| :--- | :--- |"]
         lines += [f"| {one.name} | {_short(one.refused)} |" for one in refused]
     return "\n".join(lines)
 

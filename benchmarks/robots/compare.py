@@ -1,4 +1,4 @@
-"""One robot at random states: mass, places, velocities, energy and accelerations, by two codes."""
+"""One robot at random states: mass, positions, velocities, energies, accelerations by two codes."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Comparison:
     freedoms: int = 0
     states: int = 0
     mass: float = np.nan
-    place: float = np.nan
+    position: float = np.nan
     velocity: float = np.nan
     joints: float = np.nan
     energy: float = np.nan
@@ -35,7 +35,7 @@ class Comparison:
     def worst(self):
         """The largest of all differences."""
         return max(
-            self.mass, self.place, self.velocity, self.joints, self.energy, self.acceleration
+            self.mass, self.position, self.velocity, self.joints, self.energy, self.acceleration
         )
 
 
@@ -98,7 +98,7 @@ def compared(name, code, robot, model, other, states, seed, merged):
     """Return the comparison of a model of a robot with another code."""
     random, of = np.random.default_rng(seed), Accelerations(model)
     known = [body for body in model.bodies if body in robot.links]
-    found = dict.fromkeys(("place", "velocity", "joints", "energy", "acceleration"), 0.0)
+    found = dict.fromkeys(("position", "velocity", "joints", "energy", "acceleration"), 0.0)
     total = sum(body.mass for body in model.bodies.values())
     for _ in range(states):
         coordinates, frees = other.state(random, robot)
@@ -128,7 +128,7 @@ def compared(name, code, robot, model, other, states, seed, merged):
                 ]
             )
         for key, mine, yours in zip(
-            ("place", "velocity", "acceleration"),
+            ("position", "velocity", "acceleration"),
             zip(*ours, strict=True),
             zip(*theirs, strict=True),
             strict=True,
