@@ -62,7 +62,8 @@ def test_the_surface_moves_with_the_interfaces(result):
     along = skin.points[:, 0] - skin.points[:, 0].min()
     bent = 0.0
     for frame in (0, -1):
-        points = skin.placed(stage.frames, frame)
+        film = stage.frames
+        points = skin.placed(frame, film.position[frame], film.rotation[frame])
         for name, there in (("arm.hub", along < 1e-6), ("arm.end", along > 1 - 1e-6)):
             middle = points[there].mean(axis=0)
             np.testing.assert_allclose(middle, result.position(name)[frame], atol=1e-7)

@@ -250,7 +250,7 @@ class FlexibleBody(Elasticity):
         )
         drawn = None
         if triangles is not None:
-            drawn = _Outside(Triangles(places, triangles), np.arange(n).reshape(-1, 3))
+            drawn = _Outside(Triangles(places, np.asarray(triangles)), np.arange(n).reshape(-1, 3))
         return cls._reduced(free, _pairs(matrices[0]), modes, frame, drawn)
 
     @classmethod

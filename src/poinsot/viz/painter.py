@@ -121,7 +121,9 @@ class Painter:
     def _skin(self, skin: Skin, frame: int) -> tuple[Array, Array, Array]:
         from matplotlib.colors import to_rgba
 
-        corners = skin.placed(self.stage.frames, frame)[skin.triangles]
+        film = self.stage.frames
+        points = skin.placed(frame, film.position[frame], film.rotation[frame])
+        corners = points[skin.triangles]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         size = np.linalg.norm(normals, axis=1, keepdims=True)
         colours = np.tile(to_rgba(skin.colour, skin.opacity), (len(corners), 1))

@@ -4,7 +4,6 @@ from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +11,6 @@ from numpy.typing import NDArray
 from poinsot.result import Array, Result
 from poinsot.result.scene import Scene
 from poinsot.viz.meshes import creased, drawn
-
-
-class Poses(Protocol):
-    """Positions (frames, bodies, 3) [m] and rotations (frames, bodies, 3, 3) of bodies."""
-
-    position: Array
-    rotation: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +41,9 @@ class Skin:
         vertices = self.deformed(frame)[point]
         return vertices, normals(vertices, triangles)
 
-    def placed(self, poses: "Poses", frame: int) -> Array:
-        """Return the points in a frame, in world axes; (n, 3)."""
-        k = self.body
-        return np.asarray(
-            poses.position[frame, k] + self.deformed(frame) @ poses.rotation[frame, k].T
-        )
+    def placed(self, frame: int, position: Array, rotation: Array) -> Array:
+        """Return the points in a frame in world axes, of the poses of all bodies then; (n, 3)."""
+        return np.asarray(position[self.body] + self.deformed(frame) @ rotation[self.body].T)
 
     def deformed(self, frame: int) -> Array:
         """Return the points in a frame, in the axes of the body; (n, 3)."""

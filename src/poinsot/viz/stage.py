@@ -408,7 +408,11 @@ def _bounds(
     paths = [frames.path(end)[few] for end in ends(scene)]
     low, high = frames.position.min(axis=(0, 1)), frames.position.max(axis=(0, 1))
     clouds = [*paths, *(_cloud(solid, frames, few) for solid in shown)]
-    clouds += [skin.placed(frames, frame) for skin in surfaces for frame in few.tolist()]
+    clouds += [
+        skin.placed(frame, frames.position[frame], frames.rotation[frame])
+        for skin in surfaces
+        for frame in few.tolist()
+    ]
     for cloud in clouds:
         low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
     thick = max((max(each) for slender in scene.slender for each in slender.sizes), default=0.0) / 2
