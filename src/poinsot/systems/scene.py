@@ -53,6 +53,8 @@ Array = NDArray[np.float64]
 
 #: The most triangles of a mesh in a picture.
 FINEST = 12_000
+#: The widest section of a rod in a picture, as a part of its length.
+THICKEST = 0.08
 
 
 def scene(
@@ -189,12 +191,15 @@ def _beam(body: Flexible, beam: Beam) -> Slender:
 
 
 def _rod(name: str, rod: RodElements) -> Slender:
-    """Return a rod, whose sections have the inertia of its nodes."""
+    """Return a rod, whose sections have the inertia of its nodes, if that is a slender one."""
     places = np.append(0.0, np.cumsum(rod.lengths))
     inertia = np.array([np.diag(node.shape.inertia_B) / node.shape.mass for node in rod.nodes])
     sections = [_section(J2, J1) for J1, J2, _ in inertia.tolist()]
     round_ = all(circle for _, circle in sections)
-    nodes, sizes = tuple(node.name for node in rod.nodes), tuple(size for size, _ in sections)
+    # Published rods may have sections of any inertia.
+    thickest = THICKEST * float(places[-1])
+    sizes = tuple((min(a, thickest), min(b, thickest)) for (a, b), _ in sections)
+    nodes = tuple(node.name for node in rod.nodes)
     return Slender(name, nodes, tuple(places.tolist()), sizes, (0, 1, 2), round_)
 
 
