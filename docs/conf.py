@@ -42,6 +42,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+nb_render_image_options = {"alt": "What the code above draws"}
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

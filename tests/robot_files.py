@@ -169,6 +169,53 @@ TREE = """
 </mujoco>
 """
 
+#: A crank and a slider in space, with a rod on balls; its second end is on the slider by a loop.
+SPATIAL_LOOP = """
+<mujoco model="spatial">
+  <worldbody>
+    <body name="crank"><joint name="crank" axis="1 0 0"/>
+      <inertial pos="0 0.05 0.1" mass="1" diaginertia="0.01 0.012 0.003"/>
+      <body name="rod" pos="0 0 0.2"><joint name="rod" type="ball"/>
+        <inertial pos="0.25 0 -0.1" mass="2" diaginertia="0.01 0.05 0.052"/>
+      </body>
+    </body>
+    <body name="slider" pos="0.5 0 0"><joint name="slider" type="slide" axis="1 0.2 0"/>
+      <inertial pos="0.01 0 0.02" mass="1.5" diaginertia="0.01 0.01 0.004"/>
+    </body>
+  </worldbody>
+  <equality><connect name="close" body1="rod" body2="slider" anchor="0.5 0 -0.2"/></equality>
+</mujoco>
+"""
+#: Two arms of five and four joints that hold one another by a weld.
+HELD_HANDS = """
+<mujoco model="hands">
+  <worldbody>
+    <body name="upper"><joint name="turn" axis="0 0 1"/>
+      <inertial pos="0 0 0.1" mass="1" diaginertia="0.01 0.012 0.003"/>
+      <body name="fore" pos="0 0 0.3"><joint name="bend" axis="0 1 0"/>
+        <inertial pos="0.1 0 0.01" mass="0.7" diaginertia="0.001 0.01 0.01"/>
+        <body name="hand" pos="0.3 0 0"><joint name="wrist" type="ball"/>
+          <inertial pos="0.05 0.01 0" mass="0.4" diaginertia="0.001 0.002 0.0015"/>
+        </body>
+      </body>
+    </body>
+    <body name="cart" pos="0.6 0.1 0"><joint name="feed" type="slide" axis="0 1 0"/>
+      <inertial pos="0 0 0.05" mass="2" diaginertia="0.02 0.02 0.02"/>
+      <body name="mast" pos="0 0 0.1"><joint name="lean" axis="1 0 0"/>
+        <inertial pos="0 0 0.1" mass="0.8" diaginertia="0.01 0.01 0.001"/>
+        <body name="boom" pos="0 0 0.2"><joint name="swing" axis="0 0 1"/>
+          <inertial pos="-0.1 0 0" mass="0.5" diaginertia="0.001 0.005 0.005"/>
+          <body name="grip" pos="-0.2 -0.1 0"><joint name="nod" axis="0.3 1 0"/>
+            <inertial pos="-0.03 0 0" mass="0.3" diaginertia="0.001 0.001 0.001"/>
+          </body>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <equality><weld name="close" body1="hand" body2="grip"/></equality>
+</mujoco>
+"""
+
 FOUR_BAR = """
 <mujoco model="four-bar">
   <option gravity="0 0 -9.81"/>

@@ -114,10 +114,11 @@ def write_figures() -> None:
         example = find_example(name)
         result = example.run(progress=False)
         example.plot(result).savefig(image_of(name))
-        if result.observation.bodies:
+        seen = example.seen(result)
+        if seen.observation.bodies:
             with TemporaryDirectory() as folder:
                 page = Path(folder) / f"{name}.html"
-                write_page(result, page)
+                write_page(seen, page)
                 render(page, RENDERS / f"{name}.webp", 0.6 * result.time[-1])
     for page, images in DRAWN_BY_PAGES.items():
         draw_by_page(DOCS / page, images)

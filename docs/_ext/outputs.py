@@ -68,7 +68,8 @@ def setup(app):
 
         def run(self):
             (name,) = self.arguments
-            text = page(find_example(name).run(progress=False), frames=400)
+            example = find_example(name)
+            text = page(example.seen(example.run(progress=False)), frames=400)
             return [nodes.raw("", embed(self.env.app, self.env.docname, name, text), format="html")]
 
     matplotlib.use("Agg")  # here, and not in the kernels of notebooks

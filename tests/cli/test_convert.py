@@ -51,7 +51,6 @@ REFUSED = {
     "plot": (("run", MODEL, "--plot", "a.xyz"), "figures end in"),
     "plot folder": (("run", MODEL, "--plot", "none/a.png"), "none"),
     "film": (("run", MODEL, "--animation", "a.webm"), "films end in .gif, .mp4, not in '.webm'"),
-    "no film": (("run", "mass-spring", "--animation", "a.gif"), "has no bodies to animate"),
     "bode": (("bode", MODEL, "--from", "motor", "--to", "motor", "-o", "a.xyz"), "figures end"),
 }
 

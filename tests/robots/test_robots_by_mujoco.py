@@ -6,12 +6,13 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from robot_files import ARM, FOUR_BAR, FRAMES, TREE
+from robot_files import ARM, FOUR_BAR, FRAMES, HELD_HANDS, SPATIAL_LOOP, TREE
 
 import poinsot as ps
-from benchmarks.robots.by_mujoco import ByMujoco
+from benchmarks.robots.by_mujoco import ByMujoco, WithLoops
 from benchmarks.robots.compare import compare, compared
 from poinsot.model.robots import read_robot
+from poinsot.robots.mjcf import read_mjcf
 from poinsot.robots.urdf import read_urdf
 
 BAR = 1e-9
@@ -38,6 +39,16 @@ def test_bodies_of_all_mjcf_joints_move_and_accelerate_as_in_mujoco(file, quiet)
     found = compare(file(TREE, "xml"), states=5)
     assert found.worst < BAR
     assert found.freedoms == 3 + 3 + 2 + 3 + 2 + 6 + 2 + 3
+
+
+@pytest.mark.parametrize(("text", "freedoms"), [(FOUR_BAR, 1), (SPATIAL_LOOP, 2), (HELD_HANDS, 3)])
+def test_closed_loops_accelerate_as_by_mujoco_with_exact_constraints(file, quiet, text, freedoms):
+    path = file(text, "xml")
+    robot = read_mjcf(path, looks=False)
+    model = read_robot(robot, stops=False)
+    assert model.check().freedoms == freedoms
+    found = compared("loop", "MuJoCo", robot, model, WithLoops(path), 5, 0, False)
+    assert found.worst < BAR
 
 
 @pytest.mark.parametrize("merged", [False, True])

@@ -9,13 +9,16 @@ from typing import Any, Self, cast
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.flexibility import Flexibility
+from poinsot.bodies.meshes import Triangles
 from poinsot.bodies.shapes import FROM_DENSITY, Elasticity
+from poinsot.bodies.skin import Skin
 from poinsot.elements.continua import ElasticMesh
 from poinsot.elements.definite import TOLERANCE, require_definite, symmetric, symmetric_sparse
 from poinsot.elements.inertia import MassIntegrals, Pairs
+from poinsot.elements.meshes import surface
 from poinsot.elements.reduction import FreeBody, mean_axes
 from poinsot.errors import InputError, did_you_mean
 from poinsot.inputs import count, numbers, require_name, vector3
@@ -32,6 +35,9 @@ DIMENSIONS = {
     "interface_modes": ("interface", "motion", "unknown"),
     "moments": ("axis", "axis_", "unknown"),
     "pairs": ("axis", "axis_", "unknown", "unknown_"),
+    "surface_points": ("surface_point", "axis"),
+    "surface_triangles": ("triangle", "corner"),
+    "surface_modes": ("surface_point", "axis", "unknown"),
 }
 
 
@@ -75,6 +81,8 @@ class FlexibleBody(Elasticity):
         Damping matrix, symmetric and positive semi-definite.
     integrals : MassIntegrals, optional
         How the mass matrix depends on the deformation; without, it does not.
+    surface : Skin, optional
+        What is drawn of it; without, a box with its inertia.
     """
 
     mass: float = FROM_DENSITY
@@ -83,6 +91,7 @@ class FlexibleBody(Elasticity):
     interfaces: Mapping[str, Interface]
     damping: Array | None = None
     integrals: MassIntegrals | None = None
+    surface: Skin | None = None
 
     def __post_init__(self) -> None:
         """Refuse matrices that belong to no body."""
@@ -111,6 +120,10 @@ class FlexibleBody(Elasticity):
         if self.integrals is not None and self.integrals.S.shape[1] != K.shape[0]:
             raise InputError(
                 f"integrals belong to {self.integrals.S.shape[1]} unknowns, K to {K.shape[0]}"
+            )
+        if self.surface is not None and self.surface.modes.shape[2] != len(K):
+            raise InputError(
+                f"surface belongs to {self.surface.modes.shape[2]} unknowns, K to {len(K)}"
             )
         given = self.interfaces
         if not isinstance(given, Mapping) or not given:
@@ -193,6 +206,7 @@ class FlexibleBody(Elasticity):
         interfaces: Mapping[str, Sequence[int]],
         modes: int = 10,
         frame: str = "centre of mass",
+        triangles: ArrayLike | None = None,
     ) -> Self:
         """Reduce the finite-element matrices of a free body, by Craig and Bampton's method.
 
@@ -210,6 +224,9 @@ class FlexibleBody(Elasticity):
             `"centre of mass"`: the frame follows the mean motion, and the unknowns are modes of the
             free body. The name of an interface: it is fixed there, and the unknowns are motions of
             the other interfaces, six each, and amplitudes of the modes.
+        triangles : (m, 3), optional
+            Numbers of the nodes at the corners of each triangle of the surface, which is drawn;
+            counterclockwise seen from outside.
         """
         places = numbers(nodes, "nodes")
         if places.ndim != 2 or places.shape[1] != 3:
@@ -231,7 +248,10 @@ class FlexibleBody(Elasticity):
             directions=np.tile(np.arange(3), len(places)),
             interfaces=sets,
         )
-        return cls._reduced(free, _pairs(matrices[0]), modes, frame)
+        drawn = None
+        if triangles is not None:
+            drawn = _Outside(Triangles(places, np.asarray(triangles)), np.arange(n).reshape(-1, 3))
+        return cls._reduced(free, _pairs(matrices[0]), modes, frame, drawn)
 
     @classmethod
     def from_mesh(
@@ -267,10 +287,18 @@ class FlexibleBody(Elasticity):
             directions=body.directions,
             interfaces={name: body.unknowns_on(name) for name in names},
         )
-        return cls._reduced(free, body.pairs(), modes, frame)
+        drawn = _Outside(Triangles(mesh.p.T, surface(mesh)), body.basis.nodal_dofs.T)
+        return cls._reduced(free, body.pairs(), modes, frame, drawn)
 
     @classmethod
-    def _reduced(cls, free: FreeBody, pairs: Pairs | None, modes: int, frame: str) -> Self:
+    def _reduced(
+        cls,
+        free: FreeBody,
+        pairs: Pairs | None,
+        modes: int,
+        frame: str,
+        drawn: "_Outside | None",
+    ) -> Self:
         """Return the body with the frame where it is asked for."""
         T = free.craig_bampton(count(modes, "modes", 0))
         names = list(free.interfaces)
@@ -296,7 +324,13 @@ class FlexibleBody(Elasticity):
             about = free.rigid(free.place(name))[unknowns]
             motion = np.asarray(np.linalg.lstsq(about, T[unknowns], rcond=None)[0], dtype=float)
             interfaces[name] = Interface(free.place(name) - origin, motion)
-        return cls(M=(M + M.T) / 2, K=(K + K.T) / 2, interfaces=interfaces, integrals=integrals)
+        return cls(
+            M=(M + M.T) / 2,
+            K=(K + K.T) / 2,
+            interfaces=interfaces,
+            integrals=integrals,
+            surface=None if drawn is None else drawn.skin(origin, T),
+        )
 
     # -- files -----------------------------------------------------------------------------------
 
@@ -313,6 +347,10 @@ class FlexibleBody(Elasticity):
         if self.integrals is not None:
             arrays["moments"] = self.integrals.moments
             arrays["pairs"] = np.array(self.integrals.pairs)
+        if self.surface is not None:
+            arrays["surface_points"] = self.surface.mesh.vertices
+            arrays["surface_triangles"] = self.surface.mesh.faces
+            arrays["surface_modes"] = self.surface.modes
         if _is_netcdf(path):
             import xarray
 
@@ -328,6 +366,8 @@ class FlexibleBody(Elasticity):
         It holds `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,), `interface_position` (i, 3)
         and `interface_modes` (i, 6, k); it may hold `damping` (k, k) and, for a mass matrix that
         depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k, k) of `MassIntegrals`.
+        What is drawn is `surface_points` (n, 3), `surface_triangles` (m, 3) and `surface_modes`
+        (n, 3, k) of `Skin`.
         """
         arrays = _arrays(path)
         needed = ("M", "K", "interface_names", "interface_position", "interface_modes")
@@ -340,13 +380,32 @@ class FlexibleBody(Elasticity):
         integrals = None
         if "pairs" in arrays:
             integrals = MassIntegrals.of_mass_matrix(M, arrays["moments"], arrays["pairs"])
+        skin = None
+        if "surface_points" in arrays:
+            mesh = Triangles(arrays["surface_points"], arrays["surface_triangles"])
+            skin = Skin(mesh, arrays["surface_modes"])
         return cls(
             M=M,
             K=arrays["K"],
             interfaces=cast(Mapping[str, Interface], interfaces),
             damping=arrays.get("damping"),
             integrals=integrals,
+            surface=skin,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Outside:
+    """The outside of a mesh; its nodes move by `unknowns` (nodes, 3) of all."""
+
+    mesh: Triangles
+    unknowns: NDArray[np.intp]
+
+    def skin(self, origin: Vector, T: Array) -> Skin:
+        """Return the surface from a point, moved by shapes T (n, k)."""
+        used, own = np.unique(self.mesh.faces, return_inverse=True)
+        mesh = Triangles(self.mesh.vertices[used] - origin, own.reshape(-1, 3))
+        return Skin(mesh, T[self.unknowns[used]])
 
 
 def _is_netcdf(path: str | PathLike[str]) -> bool:

@@ -41,11 +41,12 @@ class Triangles:
         object.__setattr__(self, "faces", faces)
 
     def at_most(self, count: int) -> "Triangles":
-        """Return a coarser mesh of at most so many triangles: near vertices become one."""
+        """Return a coarser mesh, if it can be of at most so many triangles: near vertices merge."""
         found, cells = self.merged(0.0), 256.0
         size = float(np.ptp(self.vertices, axis=0).max())
-        while len(found.faces) > count and size > 0:
-            found, cells = self.merged(size / cells), cells / 1.25
+        while len(found.faces) > count and size > 0 and cells > 1:
+            found = min(found, self.merged(size / cells), key=lambda mesh: len(mesh.faces))
+            cells /= 1.25
         return found
 
     def merged(self, size: float) -> "Triangles":

@@ -133,6 +133,30 @@ def facets(mesh: Any, boundary: str) -> NDArray[np.intp]:
     return found
 
 
+def surface(mesh: Any) -> NDArray[np.intp]:
+    """Return the triangles of the outside of a mesh in space, as numbers of its nodes; (m, 3).
+
+    Corners are counterclockwise seen from outside; sides of hexahedra are two triangles each.
+    """
+    outside = mesh.boundary_facets()
+    nodes = mesh.facets[:, outside].T
+    corners = mesh.p.T[nodes]
+    middle = corners.mean(axis=1, keepdims=True)
+    outward = middle[:, 0] - mesh.p[:, mesh.t[:, mesh.f2t[0, outside]]].mean(axis=1).T
+    # Corners of a side come in any order: they are sorted by their angles about its middle.
+    arm = corners - middle
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal *= np.sign(np.sum(normal * outward, axis=1, keepdims=True))
+    aside = np.cross(normal, arm[:, 0])
+    angle = np.arctan2(
+        np.einsum("fci,fi->fc", arm, aside) / np.linalg.norm(normal, axis=1, keepdims=True),
+        np.einsum("fci,fi->fc", arm, arm[:, 0]),
+    )
+    around = np.take_along_axis(nodes, np.argsort(angle, axis=1), axis=1)
+    fans = [around[:, [0, k, k + 1]] for k in range(1, around.shape[1] - 1)]
+    return np.concatenate(fans)
+
+
 def components(basis: Any) -> NDArray[np.intp]:
     """Return the direction, 0 for x, of each unknown of a basis."""
     direction = np.zeros(basis.N, dtype=np.intp)

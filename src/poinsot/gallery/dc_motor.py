@@ -13,13 +13,16 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from poinsot import ph
+from poinsot.gallery.appearance import about, travelled, turned, with_bodies
 from poinsot.gallery.example import Check, Example, vanishing
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Result
 from poinsot.run import simulate
 from poinsot.viz import plot_balance
 from poinsot.viz.style import COLOURS, Figure, drawing
 
 FRAMES = 90
+#: Which way rotor and load turn, and the ports whose outputs are their speeds.
+PORTS = (1, "shaft"), (-1, "work")
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,34 @@ def plot(result: Result) -> "Figure":
     return figure
 
 
+def look(result: Result, drive: Drive = Drive()) -> Result:
+    """Show rotor, gears and load on a stand, their shafts along x of a frame that is turned."""
+    small, frame = 0.02, about(2, np.array(0.7))
+    large, along, none = drive.gear_ratio * small, turned(1, np.pi / 2), (0.0, 0.0, 0.0)
+    above = (0.0, 0.0, large + small)
+    spins = [about(0, sign * travelled(result, port)) for sign, port in PORTS]
+    poses = {
+        "rotor": (none, frame @ spins[0]),
+        "load": (above, frame @ spins[1]),
+        "stand": (none, frame),
+    }
+    foot = -0.06
+    pieces = [
+        Piece("rotor", "cylinder", (0.03, 0.12), (-0.16, 0.0, 0.0), along),
+        Piece("rotor", "cylinder", (0.007, 0.28), (-0.1, 0.0, 0.0), along),
+        Piece("rotor", "cylinder", (small, 0.03), (0.0, 0.0, 0.0), along),
+        Piece("load", "cylinder", (large, 0.02), none, along),
+        Piece("load", "cylinder", (0.012, 0.3), (0.12, 0.0, 0.0), along),
+        Piece("load", "cylinder", (0.1, 0.08), (0.22, 0.0, 0.0), along),
+        Piece("load", "box", (0.02, 0.04, 0.5 * large), (0.02, 0.0, 0.1)),
+        Piece("stand", "tube", (0.036, 0.05, 0.09), (-0.16, 0.0, 0.0), along),
+        Piece("stand", "box", (0.09, 0.06, 0.05), (-0.16, 0.0, foot / 2 - 0.02)),
+        Piece("stand", "box", (0.03, 0.06, above[2] - foot), (0.13, 0.0, (above[2] + foot) / 2)),
+        Piece("stand", "box", (0.5, 0.2, 0.02), (0.02, 0.0, foot)),
+    ]
+    return with_bodies(result, poses, pieces)
+
+
 def animate(result: Result, path: Path) -> None:
     """Draw motor, gear and energy account as an animated GIF."""
     from matplotlib.animation import PillowWriter
@@ -254,4 +285,5 @@ EXAMPLE = Example(
     check=check,
     plot=plot,
     animate=animate,
+    look=look,
 )

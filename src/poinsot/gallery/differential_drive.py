@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from poinsot.gallery.appearance import about, travelled, turned, with_bodies
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, order
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Result
 from poinsot.run import simulate
 from poinsot.systems.redundant import RedundantSystem
 from poinsot.viz.axes import describe
@@ -169,6 +170,23 @@ def _plot_path(result: Result, robot: Robot, ax: "Axes") -> None:
     ax.set_title("Axle and heading every second, twice their size")
 
 
+def look(result: Result, robot: Robot = Robot()) -> Result:
+    """Show a chassis on two wheels and a ball."""
+    (x, y, phi), radius = result["zeta"].T, 0.1
+    R, middle = about(2, phi), np.column_stack([x, y, np.full_like(x, radius)])
+    poses: dict[str, Any] = {"robot": (middle, R)}
+    chassis = Piece("robot", "box", (0.7, 0.7 * robot.track, 0.08), (0.22, 0.0, 0.05))
+    mast = Piece("robot", "cylinder", (0.03, 0.2), (robot.arm, 0.0, 0.15))
+    ball = Piece("robot", "ellipsoid", (0.05,) * 3, (robot.arm, 0.0, 0.05 - radius))
+    pieces = [chassis, mast, ball]
+    for name, side in (("left", 0.5), ("right", -0.5)):
+        spin = R @ about(1, travelled(result, name) / radius)
+        poses[f"{name} wheel"] = middle + side * robot.track * R[:, :, 1], spin
+        across = turned(0, np.pi / 2)
+        pieces.append(Piece(f"{name} wheel", "cylinder", (radius, 0.05), rotation=across))
+    return with_bodies(result, poses, pieces)
+
+
 EXAMPLE = Example(
     title="A robot on two wheels that do not slip",
     source="[BHRS25, sec. 7.1]",
@@ -178,4 +196,5 @@ EXAMPLE = Example(
     model=model,
     check=check,
     plot=plot,
+    look=look,
 )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.errors import InputError
 from poinsot.model import Model
 from poinsot.model.coordinates import fits
 from poinsot.ph import PHSystem
@@ -73,6 +72,7 @@ class Example:
     """A published case: what it is, how it is run by default, and how it is checked.
 
     `scheme`, `h` [s] and `t_end` [s] are those of the source; `check` judges a run of that case.
+    `look` gives bodies to a system that has none, so that it can be seen.
     Its `name` is that under which the gallery lists it.
     """
 
@@ -86,20 +86,26 @@ class Example:
     plot: Callable[[Result], "Figure"]
     animate: Callable[[Result, Path], None] | None = None
     x0: Mapping[str, ArrayLike] | None = None
+    look: Callable[[Result], Result] | None = None
     name: str = ""
 
     def describe(self) -> str:
         """Return title and source."""
         return f"{self.title} ({self.source})"
 
+    def seen(self, result: Result) -> Result:
+        """Return a run with bodies to look at, if there are any."""
+        return result if self.look is None else self.look(result)
+
     def film(self, result: Result, path: Path) -> None:
         """Write an animation."""
-        (self.animate or animate)(result, path)
+        if self.animate is not None:
+            self.animate(result, path)
+        else:
+            animate(self.seen(result), path)
 
     def require_film(self, path: Path) -> None:
-        """Refuse a film of an example without bodies, or in a format that cannot be written."""
-        if self.animate is None and not isinstance(self.model(), Model):
-            raise InputError(f"example '{self.name}' has no bodies to animate")
+        """Refuse a film in a format that cannot be written."""
         require_film(path)
 
     def run(

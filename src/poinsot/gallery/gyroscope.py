@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.gallery.appearance import about, turned, with_bodies
 from poinsot.gallery.example import Check, Example, as_far_as_it_goes, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, order
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Result
 from poinsot.run import simulate
 from poinsot.so3 import euler_to_matrix
 from poinsot.systems.redundant import RedundantSystem
@@ -271,6 +272,26 @@ def _plot_lock(locked: Result, free: Result, ax: "Axes") -> None:
     describe(ax, "Angles end in gimbal lock; the matrix goes on", r"tilt $\beta$ [deg]")
 
 
+def look(result: Result, disc: Disc = Disc()) -> Result:
+    """Show the disc in its gimbals: the outer ring turns by gamma, the inner one by beta, too."""
+    _, beta, gamma = result["zeta"].T
+    outer = about(2, gamma)
+    inner, r, none = outer @ about(1, beta), disc.radius, (0.0, 0.0, 0.0)
+    sideways, upright = turned(1, np.pi / 2), turned(0, np.pi / 2)
+    poses = {"disc": matrices(result), "inner ring": inner, "outer ring": outer}
+    pieces = [
+        Piece("disc", "cylinder", (r, disc.width), rotation=sideways),
+        Piece("disc", "cylinder", (0.06 * r, 2.4 * r), rotation=sideways),
+        Piece("disc", "box", (1.2 * disc.width, 0.2 * r, 0.5 * r), (0.0, 0.0, 0.6 * r)),
+        Piece("inner ring", "tube", (1.2 * r, 1.3 * r, 0.1 * r)),
+        Piece("inner ring", "cylinder", (0.06 * r, 2.8 * r), rotation=upright),
+        Piece("outer ring", "tube", (1.4 * r, 1.5 * r, 0.1 * r), rotation=sideways),
+        Piece("ground", "cylinder", (0.06 * r, 0.5 * r), (0.0, 0.0, -1.75 * r)),
+        Piece("ground", "cylinder", (0.8 * r, 0.1 * r), (0.0, 0.0, -2.0 * r)),
+    ]
+    return with_bodies(result, {name: (none, R) for name, R in poses.items()}, pieces)
+
+
 EXAMPLE = Example(
     title="A gyroscope in gimbals, and gimbal lock",
     source="[BHRS25, sec. 7.2]",
@@ -281,4 +302,5 @@ EXAMPLE = Example(
     check=check,
     plot=plot,
     x0=start(),
+    look=look,
 )

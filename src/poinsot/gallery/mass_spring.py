@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from poinsot.gallery.appearance import with_bodies
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, order
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Point, Result, Strut
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.viz.axes import describe
@@ -120,6 +121,28 @@ def plot_increments(result: Result, ax: "Axes", title: str) -> None:
     describe(ax, title, "$E^{n+1} - E^n$ [J]")
 
 
+def look(result: Result, springs: Springs = Springs()) -> Result:
+    """Show both masses on their springs, one behind the other; both springs are drawn as long."""
+    _, q2, x2 = result["q"].T
+    width, size, none = springs.width, 0.4, np.zeros_like(q2)
+    first = np.column_stack([q2 - width / 2, none, none])
+    second = np.column_stack([q2 + springs.rest_length + x2 + width / 2, none, none])
+    block, wall = (width, size, size), Point("ground", (0.0, 0.0, 0.0))
+    pieces = [
+        Piece("first", "box", block),
+        Piece("second", "box", block),
+        Piece("ground", "box", (0.05, 0.6, 0.6), (-0.025, 0.0, 0.1)),
+        Piece("ground", "box", (3.4, 0.6, 0.02), (1.7, 0.0, -size / 2 - 0.01)),
+    ]
+    left, right = ((sign * width / 2, 0.0, 0.0) for sign in (-1, 1))
+    struts = [
+        Strut("spring 1", "spring", wall, Point("first", left)),
+        Strut("spring 2", "spring", Point("first", right), Point("second", left)),
+    ]
+    poses = {"first": (first, np.eye(3)), "second": (second, np.eye(3))}
+    return with_bodies(result, poses, pieces, struts)
+
+
 EXAMPLE = Example(
     title="Masses on springs, with a singular mass matrix",
     source="[KB24, sec. 5.1]",
@@ -130,4 +153,5 @@ EXAMPLE = Example(
     check=check,
     plot=plot,
     x0=START,
+    look=look,
 )

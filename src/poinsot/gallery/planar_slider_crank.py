@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from poinsot.bodies.shapes import RigidBody
+from poinsot.gallery.appearance import about, turned, with_bodies
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, order
 from poinsot.model import Model
 from poinsot.parts.joints import PointOnPlane, Revolute
 from poinsot.parts.loads import JointPort
 from poinsot.ph import PHSystem, Port, feed
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Result
 from poinsot.run import simulate
 from poinsot.systems.redundant import RedundantSystem
 from poinsot.viz.axes import describe
@@ -292,6 +293,31 @@ def _plot_mechanism(motion: Array, mechanism: Mechanism, ax: "Axes") -> None:
     describe(ax, "Crank and rod meet at C; the first turn", "y [m]", xlabel="x [m]", aspect="equal")
 
 
+def look(result: Result, mechanism: Mechanism = Mechanism()) -> Result:
+    """Show crank, rod and slider, with the plane of the mechanism upright."""
+    phi1, x, _, phi2 = result["zeta"].T
+    crank, rod, thick = mechanism.crank, mechanism.rod, 0.03
+    pin = np.column_stack([x, np.zeros_like(x), np.zeros_like(x)])
+    axle = (0.5 * thick, 1.4 * thick)
+    across = turned(0, np.pi / 2)
+    poses: dict[str, Any] = {
+        "crank": ((0.0, -thick, 0.0), about(1, -phi1)),
+        "rod": (pin, about(1, -phi2)),
+        "slider": (pin, np.eye(3)),
+    }
+    pieces = [
+        Piece("crank", "box", (crank, 0.8 * thick, thick), (crank / 2, 0.0, 0.0)),
+        Piece("crank", "cylinder", axle, (0.0, 0.0, 0.0), across),
+        Piece("rod", "box", (rod, 0.8 * thick, 0.7 * thick), (rod / 2, 0.0, 0.0)),
+        Piece("rod", "cylinder", (axle[0], 3 * thick), (rod, -0.5 * thick, 0.0), across),
+        Piece("slider", "box", (0.09, 2 * thick, 0.06), (0.0, 1.6 * thick, 0.0)),
+        Piece("slider", "cylinder", axle, (0.0, 0.0, 0.0), across),
+        Piece("ground", "box", (2.6 * crank, 2 * thick, 0.2 * thick), (rod, 1.6 * thick, -0.033)),
+        Piece("ground", "box", (thick, thick, 4 * thick), (0.0, 0.0, -1.5 * thick)),
+    ]
+    return with_bodies(result, poses, pieces)
+
+
 EXAMPLE = Example(
     title="A slider-crank of two systems joined at ports",
     source="[BHRS25, sec. 7.3]",
@@ -302,4 +328,5 @@ EXAMPLE = Example(
     check=check,
     plot=plot,
     x0=start(),
+    look=look,
 )

@@ -6,13 +6,16 @@ on the ground, for the published equations leave out that they ride along. Torqu
 are compared with those of the toolbox.
 """
 
+from collections.abc import Iterable
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
 from poinsot.bodies.body import Body, Ground
+from poinsot.bodies.looks import Look
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.model import Model
@@ -20,8 +23,10 @@ from poinsot.parts.friction import JointFriction
 from poinsot.parts.joints import Revolute
 from poinsot.parts.transmissions import Differential, Gear
 from poinsot.result import Array, Result
+from poinsot.so3 import Rotation
 from poinsot.viz import picture
 from poinsot.viz.axes import describe
+from poinsot.viz.solids import along
 from poinsot.viz.style import COLOURS, Axes, Figure, drawing
 
 #: d [m], a [m] and alpha [rad] of every link.
@@ -69,6 +74,15 @@ MOTORS = [f"motor {k}" for k in range(1, 7)]
 TRAVEL, DURATION = (0.8, -0.6, 0.7, 0.5, -0.6, 1.0), 1.2
 #: Sampling time [s], and bandwidth of the feedback [rad/s].
 EVERY, BANDWIDTH = 1e-3, 40.0
+#: What is seen of the arm [m]: radii of links, both ends, which have no length, and rotors.
+UP = Rotation.from_axis_angle((1, 0, 0), np.pi / 2)
+RADII = (0.1, 0.07, 0.055, 0.045, 0.03, 0.03)
+ENDS = {
+    0: [Look(kind="cylinder", sizes=(0.09, 0.6), position=(0.0, -0.22, 0.0), rotation=UP)],
+    4: [Look(kind="ellipsoid", sizes=(0.045,) * 3)],
+    5: [Look(kind="cylinder", sizes=(0.03, 0.08))],
+}
+ROTOR = [Look(kind="cylinder", sizes=(0.04, 0.06))]
 #: Times of the torques along the path, between which they are interpolated.
 KNOTS = 25
 
@@ -93,6 +107,18 @@ def frames() -> list[tuple[Array, Array]]:
     return found
 
 
+def tubes(radius: float, corners: Iterable[Array]) -> list[Look]:
+    """Return round tubes of a radius [m] between points of a body, for the eye."""
+    found = []
+    for a, b in pairwise(corners):
+        length = float(np.linalg.norm(b - a))
+        if length > 0:
+            turned = Rotation.from_matrix(along(b - a))
+            where: Any = {"position": (a + b) / 2, "rotation": turned}
+            found.append(Look(kind="cylinder", sizes=(radius, length), **where))
+    return found
+
+
 def arm(slip: float = 1.0) -> Model:
     """Build the arm: `link 1` to `link 6` on `joint 1` to `joint 6`, rotors on `motor 1` to `6`.
 
@@ -105,18 +131,23 @@ def arm(slip: float = 1.0) -> Model:
         (base, above), (origin, axes) = places[k], places[k + 1]
         centre = origin + axes @ np.array(CENTRES[k])
         shape = RigidBody(mass=MASSES[k], inertia=MOMENTS[k])
-        link = model.add_body(f"link {k + 1}", shape, position=centre, rotation=axes)
+        corner = base + LINKS[k][0] * above[:, 2]
+        looks = tubes(RADII[k], (axes.T @ (x - centre) for x in (base, corner, origin)))
+        link = model.add_body(
+            f"link {k + 1}", shape, position=centre, rotation=axes, looks=[*looks, *ENDS.get(k, ())]
+        )
         model.add_joint(JOINTS[k], Revolute(before, link, point=base, axis=above[:, 2]))
         beside = np.array([-0.4, 0.15 * k, 0.0])
         shape = RigidBody(mass=1.0, inertia=(ROTORS[k],) * 3)
-        rotor = model.add_body(f"rotor {k + 1}", shape, position=beside)
+        rotor = model.add_body(f"rotor {k + 1}", shape, position=beside, looks=ROTOR)
         model.add_joint(MOTORS[k], Revolute(model.ground, rotor, point=beside, axis=(0, 0, 1)))
         model.add_transmission(f"gear {k + 1}", Gear(MOTORS[k], JOINTS[k], ratio=GEARS[k]))
         friction = JointFriction(MOTORS[k], viscous=VISCOUS[k], coulomb=COULOMB[k], slip=slip)
         model.add_force(f"friction {k + 1}", friction)
         before = link
     beside = np.array([-0.4, -0.15, 0.0])
-    wheel = model.add_body("wheel", RigidBody(mass=5.0, inertia=(EXCESS,) * 3), position=beside)
+    shape = RigidBody(mass=5.0, inertia=(EXCESS,) * 3)
+    wheel = model.add_body("wheel", shape, position=beside, looks=ROTOR)
     model.add_joint("wheel axle", Revolute(model.ground, wheel, point=beside, axis=(0, 0, 1)))
     both = Differential("wheel axle", JOINTS[1], JOINTS[2], ratio=2.0)
     model.add_transmission("sum of 2 and 3", both)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from poinsot.gallery.appearance import with_bodies
 from poinsot.gallery.example import Check, Example, compare, vanishing
 from poinsot.gallery.extrapolation import extrapolate, order
 from poinsot.gallery.mass_spring import plot_energies, plot_increments
-from poinsot.result import Array, Result
+from poinsot.result import Array, Piece, Point, Result, Strut
 from poinsot.run import simulate
 from poinsot.systems.livens import LagrangianSystem
 from poinsot.viz.axes import describe, panels
@@ -119,6 +120,17 @@ def _plot_path(path: Array, fine: Array, ax: Any) -> None:
     ax.legend()
 
 
+def look(result: Result) -> Result:
+    """Show the mass on its spring, which hangs from the origin."""
+    pieces = [
+        Piece("mass", "ellipsoid", (0.07,) * 3),
+        Piece("ground", "ellipsoid", (0.03,) * 3),
+    ]
+    ends = Point("ground", (0.0, 0.0, 0.0)), Point("mass", (0.0, 0.0, 0.0))
+    poses = {"mass": (position(result), np.eye(3))}
+    return with_bodies(result, poses, pieces, [Strut("spring", "spring", *ends)])
+
+
 EXAMPLE = Example(
     title="Spring pendulum in spherical coordinates",
     source="[KB24, sec. 5.2]",
@@ -129,4 +141,5 @@ EXAMPLE = Example(
     check=check,
     plot=plot,
     x0=START,
+    look=look,
 )

@@ -25,6 +25,7 @@ from poinsot.result.scene import Piece as Piece
 from poinsot.result.scene import Pin as Pin
 from poinsot.result.scene import Point as Point
 from poinsot.result.scene import Scene as Scene
+from poinsot.result.scene import Skin as Skin
 from poinsot.result.scene import Slender as Slender
 from poinsot.result.scene import Strut as Strut
 from poinsot.result.writer import Writer as Writer

@@ -226,6 +226,15 @@ class Result:
         """Return the stress resultants of a beam or rod: axial, shear, torsion and bending."""
         return _named(self.observation.stresses, name, "beam or rod")
 
+    def deformation(self, body: str) -> Array:
+        """Return the elastic coordinates of a beam or flexible body; shape (times, n)."""
+        elastic = {
+            name.removesuffix(".u"): state
+            for name, state in self.states.items()
+            if name.endswith(".u") and name.removesuffix(".u") in self.observation.bodies
+        }
+        return np.asarray(_named(elastic, body, "elastic body").values)
+
     @property
     def linear_momentum(self) -> Array:
         """Total linear momentum [kg m/s], world axes; shape (times, 3)."""

@@ -141,6 +141,19 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Skin:
+    """The surface of an elastic body, in its frame, and how its deformation moves it.
+
+    `drawing` names the surface, `modes` (points, 3, k) are displacements for unit values of the k
+    elastic coordinates, as bytes in base 64 (<f4); see `Result.deformation`.
+    """
+
+    body: str
+    drawing: str
+    modes: str
+
+
+@dataclass(frozen=True)
 class Scene:
     """All pieces, joints, lines and loads of a mechanism; empty for systems without bodies."""
 
@@ -151,6 +164,7 @@ class Scene:
     carried: tuple[Carried, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     loads: tuple[Load, ...] = ()
+    skins: tuple[Skin, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scene as lists and dictionaries, as JSON has them."""

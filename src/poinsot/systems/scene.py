@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.bodies.beam import Beam
 from poinsot.bodies.body import Body, Ground, Marker
 from poinsot.bodies.flexible import Flexible, Place
+from poinsot.bodies.flexible_body import FlexibleBody
 from poinsot.bodies.meshes import Mesh, Triangles
 from poinsot.bodies.shapes import (
     Box,
@@ -24,6 +25,7 @@ from poinsot.bodies.shapes import (
     Sphere,
     ThinRod,
 )
+from poinsot.bodies.skin import Skin as Surface
 from poinsot.bodies.tensors import PrincipalInertia
 from poinsot.frames.forms import three
 from poinsot.parts.forces import Force, Spring
@@ -33,13 +35,26 @@ from poinsot.parts.loads import ForcePort, JointPort, PortPlace, TorquePort
 from poinsot.parts.rigid_strains import RigidStrains
 from poinsot.parts.rods import RodElements
 from poinsot.parts.transmissions import Transmission
-from poinsot.result import Carried, Drawing, Load, Piece, Pin, Point, Scene, Slender, Strut
+from poinsot.result import (
+    Carried,
+    Drawing,
+    Load,
+    Piece,
+    Pin,
+    Point,
+    Scene,
+    Skin,
+    Slender,
+    Strut,
+)
 from poinsot.so3 import as_rotation_matrix
 
 Array = NDArray[np.float64]
 
 #: The most triangles of a mesh in a picture.
 FINEST = 12_000
+#: The widest section of a rod in a picture, as a part of its length.
+THICKEST = 0.08
 
 
 def scene(
@@ -52,15 +67,22 @@ def scene(
     elastic = [body for body in bodies if isinstance(body, Flexible)]
     rods = {name: force for name, force in forces.items() if isinstance(force, RodElements)}
     nodes = {node.name for rod in rods.values() for node in rod.nodes}
+    skins = [
+        _skin(body, own)
+        for body in elastic
+        if isinstance(body.shape, FlexibleBody) and (own := body.shape.surface) and not body.looks
+    ]
+    skinned = {skin.body for skin, _ in skins}
     pieces = [
         piece
         for body in bodies
         if not isinstance(body, Place) and not isinstance(body.shape, Beam)
-        if body.name not in nodes
+        if body.name not in nodes | skinned
         for piece in _looks(body) or _pieces(body.name, body.shape, -body.shape.centre, np.eye(3))
     ]
     surfaces = [mesh for body in bodies for mesh in _meshes(body)]
-    drawings = {_title(mesh): mesh for mesh in surfaces}
+    drawings = {_title(mesh): mesh.at_most(FINEST) for mesh in surfaces}
+    drawings |= {skin.drawing: mesh for skin, mesh in skins}
     slender = [_beam(body, body.shape) for body in elastic if isinstance(body.shape, Beam)]
     slender += [_rod(name, rod) for name, rod in rods.items()]
     struts = [
@@ -84,6 +106,7 @@ def scene(
         carried=tuple(carried),
         drawings=tuple(_drawing(name, mesh) for name, mesh in drawings.items()),
         loads=tuple(loads),
+        skins=tuple(skin for skin, _ in skins),
     )
 
 
@@ -142,13 +165,21 @@ def _title(mesh: Triangles) -> str:
 
 
 def _drawing(name: str, mesh: Triangles) -> Drawing:
-    """Return the surface of a mesh, no finer than a picture needs."""
-    coarse = mesh.at_most(FINEST)
-    vertices, faces = (
-        b64encode(values.astype(kind).tobytes()).decode()
-        for values, kind in ((coarse.vertices, "<f4"), (coarse.faces, "<u4"))
-    )
-    return Drawing(name, vertices, faces)
+    """Return the surface of a mesh."""
+    return Drawing(name, _packed(mesh.vertices, "<f4"), _packed(mesh.faces, "<u4"))
+
+
+def _packed(values: NDArray[Any], kind: str) -> str:
+    """Return numbers as bytes in base 64."""
+    return b64encode(values.astype(kind).tobytes()).decode()
+
+
+def _skin(body: Flexible, own: Surface) -> tuple[Skin, Triangles]:
+    """Return the surface of a flexible body in its own axes, no finer than a picture needs."""
+    coarse, R = own.at_most(FINEST), body.R_WB.T @ body.R_WP
+    mesh = Triangles(coarse.mesh.vertices @ R.T, coarse.mesh.faces)
+    modes = np.einsum("ij,njk->nik", R, coarse.modes)
+    return Skin(body.name, _title(mesh), _packed(modes, "<f4")), mesh
 
 
 def _beam(body: Flexible, beam: Beam) -> Slender:
@@ -160,12 +191,15 @@ def _beam(body: Flexible, beam: Beam) -> Slender:
 
 
 def _rod(name: str, rod: RodElements) -> Slender:
-    """Return a rod, whose sections have the inertia of its nodes."""
+    """Return a rod, whose sections have the inertia of its nodes, if that is a slender one."""
     places = np.append(0.0, np.cumsum(rod.lengths))
     inertia = np.array([np.diag(node.shape.inertia_B) / node.shape.mass for node in rod.nodes])
     sections = [_section(J2, J1) for J1, J2, _ in inertia.tolist()]
     round_ = all(circle for _, circle in sections)
-    nodes, sizes = tuple(node.name for node in rod.nodes), tuple(size for size, _ in sections)
+    # Published rods may have sections of any inertia.
+    thickest = THICKEST * float(places[-1])
+    sizes = tuple((min(a, thickest), min(b, thickest)) for (a, b), _ in sections)
+    nodes = tuple(node.name for node in rod.nodes)
     return Slender(name, nodes, tuple(places.tolist()), sizes, (0, 1, 2), round_)
 
 

@@ -1,7 +1,8 @@
 """A motion as glTF 2.0, an animated scene for Blender, game engines and viewers on the web.
 
 Every body is a node with its solids, moved and turned by an animation. A spring is a node that is
-stretched as well, and a beam or rod a skin on its rings, which are nodes. Axes of the world are
+stretched as well, a beam or rod a skin on its rings, which are nodes, and a flexible body a mesh
+with a morph target for each of its shapes. Axes of the world are
 those of Poinsot, z upwards, below a node that turns them to those of glTF, y upwards.
 """
 
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.errors import InputError
 from poinsot.result import Array, Result, output_path
 from poinsot.so3 import matrix_to_quat
-from poinsot.viz.meshes import mesh
+from poinsot.viz.skins import Skin, normals
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, steady
 from poinsot.viz.tubes import Tube
@@ -85,6 +86,8 @@ class _Scene:
             self._strut([stage.strut(strut, frame) for frame in range(film.time.size)], strut.name)
         for tube in stage.tubes:
             self._tube(tube)
+        for skin in stage.skins:
+            self._skin(places[skin.body], skin)
 
     # -- what is there --------------------------------------------------------------------------
 
@@ -100,7 +103,9 @@ class _Scene:
         """Let a node go through frames; where it begins is its place without animation."""
         for path, values in paths.items():
             self.nodes[node][path] = _numbers(values[0])
-            sampler = {"input": self.time, "output": self._accessor(values, FLOAT)}
+            # Weights are numbers one by one, whatever their count is.
+            rows = values.reshape(-1, 1) if path == "weights" else values
+            sampler = {"input": self.time, "output": self._accessor(rows, FLOAT)}
             self.samplers.append(sampler | {"interpolation": "LINEAR"})
             target = {"node": node, "path": path}
             self.channels.append({"sampler": len(self.samplers) - 1, "target": target})
@@ -159,11 +164,31 @@ class _Scene:
             {"name": tube.name, "mesh": len(self.meshes) - 1, "skin": len(self.skins) - 1}
         )
 
+    def _skin(self, parent: int, skin: Skin) -> None:
+        """Add a surface whose shapes are morph targets, weighted by elastic coordinates."""
+        point, triangles = skin.corners
+        targets = np.moveaxis(skin.modes[point], 2, 0)
+        vertices = skin.points[point]
+        primitive = {
+            "attributes": {
+                "POSITION": self._accessor(vertices, FLOAT, VERTICES, limits=True),
+                "NORMAL": self._accessor(normals(vertices, triangles), FLOAT, VERTICES),
+            },
+            "indices": self._accessor(triangles.reshape(-1, 1), UINT, INDICES),
+            "material": self._material(skin.colour, skin.opacity),
+            "targets": [
+                {"POSITION": self._accessor(each, FLOAT, VERTICES, limits=True)} for each in targets
+            ],
+        }
+        self.meshes.append({"name": skin.name, "primitives": [primitive]})
+        node = self._node(parent, mesh=len(self.meshes) - 1)
+        self._animate(node, weights=skin.amplitudes)
+
     def _mesh(self, solid: Solid) -> int:
         """Return a mesh of unit size in the colour of a solid, made once."""
         key = solid.shape, solid.colour, solid.opacity
         if key not in self._known:
-            own, shape = mesh(solid.shape), solid.shape
+            own, shape = solid.surface, solid.shape
             if shape not in self._known:
                 self._known[shape] = len(self.accessors)
                 self._accessor(own.vertices, FLOAT, VERTICES, limits=True)

@@ -62,22 +62,37 @@ class Surface(NamedTuple):
 @cache
 def surface(drawing: Drawing) -> Surface:
     """Return the surface of a drawing; it is smooth but where faces meet at an edge."""
-    vertices = np.frombuffer(b64decode(drawing.vertices), "<f4").reshape(-1, 3).astype(float)
-    faces = np.frombuffer(b64decode(drawing.triangles), "<u4").reshape(-1, 3).astype(np.intp)
+    vertices, faces = drawn(drawing)
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     scale = np.maximum(high - low, 1e-6 * float((high - low).max()) or 1.0)
-    corners = vertices[faces]
+    normals, point, triangles = creased(vertices, faces)
+    points = (vertices[point] - (low + high) / 2) / scale
+    none = np.zeros((0, 2), np.intp)
+    return Surface(Mesh(points, _unit(normals * scale), triangles, none), (low + high) / 2, scale)
+
+
+def drawn(drawing: Drawing) -> tuple[Array, NDArray[np.intp]]:
+    """Return points (n, 3) [m] and triangles (m, 3) of a drawing."""
+    vertices = np.frombuffer(b64decode(drawing.vertices), "<f4").reshape(-1, 3).astype(float)
+    faces = np.frombuffer(b64decode(drawing.triangles), "<u4").reshape(-1, 3).astype(np.intp)
+    return vertices, faces
+
+
+def creased(
+    points: Array, faces: NDArray[np.intp]
+) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
+    """Return normals and points of the vertices of a surface, and its triangles of vertices.
+
+    It is smooth but where faces meet at an edge: there a point is several vertices.
+    """
+    corners = points[faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     flat = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
-    normals = _unit(_smooth(faces, across, flat) + 1e-300 * np.repeat(flat, 3, axis=0)) * scale
+    normals = _unit(_smooth(faces, across, flat) + 1e-300 * np.repeat(flat, 3, axis=0))
     # Corners with one place and one normal are one vertex.
-    normals = _unit(normals)
     keys = np.column_stack([faces.reshape(-1), np.round(127 * normals)])
     _, first, index = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    points = (corners.reshape(-1, 3)[first] - (low + high) / 2) / scale
-    none = np.zeros((0, 2), np.intp)
-    own = Mesh(points, normals[first], index.reshape(-1, 3), none)
-    return Surface(own, (low + high) / 2, scale)
+    return normals[first], faces.reshape(-1)[first], index.reshape(-1, 3)
 
 
 def _smooth(faces: NDArray[np.intp], across: Array, flat: Array) -> Array:

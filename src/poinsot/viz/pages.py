@@ -17,6 +17,7 @@ from poinsot.result import Result, output_path
 from poinsot.so3 import matrix_to_quat
 from poinsot.viz.meshes import Mesh, mesh
 from poinsot.viz.plots import how
+from poinsot.viz.skins import Skin
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 from poinsot.viz.tubes import Tube, outline
@@ -28,6 +29,7 @@ SCRIPTS = (
     "canvas.js",
     "lines.js",
     "tubes.js",
+    "skins.js",
     "camera.js",
     "picture.js",
     "arrows.js",
@@ -196,6 +198,7 @@ def _data(stage: Stage) -> dict[str, Any]:
             for strut in stage.struts
         ],
         "tubes": [_tube(tube) for tube in stage.tubes],
+        "skins": [_skin(skin) for skin in stage.skins],
         "colours": None if stage.colours is None else asdict(stage.colours),
         "joints": [
             {"name": pin.joint, "at": [index(pin.b.body), _short(pin.b.position)]}
@@ -255,6 +258,20 @@ def _tube(tube: Tube) -> dict[str, Any]:
         "triangles": _pack(tube.triangles(), "<u2"),
         "colour": tube.colour,
         "shades": None if tube.shades is None else _pack(255 * tube.shades, "<u1"),
+    }
+
+
+def _skin(skin: Skin) -> dict[str, Any]:
+    vertices, triangles = skin.corners
+    return {
+        "body": skin.body,
+        "points": _pack(skin.points, "<f4"),
+        "modes": _pack(skin.modes, "<f4"),
+        "vertices": _pack(vertices, "<u2"),
+        "triangles": _pack(triangles, "<u2"),
+        "amplitudes": _pack(skin.amplitudes, "<f4"),
+        "colour": skin.colour,
+        "opacity": skin.opacity,
     }
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from poinsot.result import Array
 from poinsot.viz.axes import figure_of, plain
+from poinsot.viz.skins import Skin
 from poinsot.viz.solids import Solid
 from poinsot.viz.stage import Stage, round_number
 from poinsot.viz.style import Axes
@@ -99,6 +100,7 @@ class Painter:
             colour = to_rgba(solid.colour, solid.opacity)
             parts.append((corners[there], normals, np.tile(colour, (int(there.sum()), 1))))
         parts += [self._tube(tube, frame) for tube in self.stage.tubes]
+        parts += [self._skin(skin, frame) for skin in self.stage.skins]
         corners, normals, colours = (np.concatenate(part) for part in zip(*parts, strict=True))
         return corners, normals, colours
 
@@ -115,6 +117,17 @@ class Painter:
         corners, normals = vertices[triangles], outward[triangles].mean(axis=1)
         size = np.linalg.norm(normals, axis=1, keepdims=True)
         return corners, normals / np.where(size > 0, size, 1.0), colours[triangles].mean(axis=1)
+
+    def _skin(self, skin: Skin, frame: int) -> tuple[Array, Array, Array]:
+        from matplotlib.colors import to_rgba
+
+        film = self.stage.frames
+        points = skin.placed(frame, film.position[frame], film.rotation[frame])
+        corners = points[skin.triangles]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        size = np.linalg.norm(normals, axis=1, keepdims=True)
+        colours = np.tile(to_rgba(skin.colour, skin.opacity), (len(corners), 1))
+        return corners, normals / np.where(size > 0, size, 1.0), colours
 
     def _outward(self, solid: Solid, frame: int, triangles: NDArray[np.intp]) -> Array:
         """Return the outward direction of every triangle of a solid."""

@@ -13,6 +13,7 @@ from poinsot.inputs import number
 from poinsot.result import Array, Result
 from poinsot.result.scene import Carried, Load, Pin, Point, Scene, Strut
 from poinsot.so3 import exp, log, matrix_to_quat
+from poinsot.viz.skins import Skin, skins
 from poinsot.viz.solids import JOINT_COLOUR, SPRING_COLOUR, Solid, bar, colours, ends, solids
 from poinsot.viz.tubes import ColourScale, Tube, shades, tubes
 
@@ -96,7 +97,8 @@ class Stage:
     `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
     `applied` [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3).
     `tubes` are beams and rods, `colours` what the colours of these mean if they do; bodies that are
-    `carried` by elastic ones show their deformations, drawn `scale` times as large.
+    `carried` by elastic ones show their deformations, drawn `scale` times as large, and so do the
+    `skins` of flexible bodies.
     `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
     thickness gets a share of it. `low` and `high` hold all of the motion.
     """
@@ -112,6 +114,7 @@ class Stage:
     tubes: tuple[Tube, ...]
     colours: ColourScale | None
     carried: tuple[Carried, ...]
+    skins: tuple[Skin, ...]
     scale: float
     loads: tuple[Load, ...]
     applied: Array
@@ -142,11 +145,11 @@ class Stage:
         rods = (slender.name for slender in scene.slender)
         own = {**colours(tuple(names), rods), "ground": JOINT_COLOUR}
         markers = result.observation.markers if bodies is None else {}
-        size, grain = _sizes(film, scene)
-        shown = tuple(
-            _faded(solids(scene, own, grain, _rails(result, scene)), opacity or {}, names)
-        )
-        low, high = _bounds(film, scene, shown)
+        see_through = _opacity(opacity or {}, names)
+        surfaces = skins(result, scene, film.places, film.chosen, own, see_through, scale)
+        size, grain = _sizes(film, scene, surfaces)
+        shown = tuple(_faded(solids(scene, own, grain, _rails(result, scene)), see_through))
+        low, high = _bounds(film, scene, shown, surfaces)
         elastic, shading = tubes(scene.slender, film.places, own), None
         if colour is not None:
             values, shading = shades(result, elastic, film.chosen, colour)
@@ -169,6 +172,7 @@ class Stage:
             tubes=tuple(elastic),
             colours=shading,
             carried=scene.carried,
+            skins=tuple(surfaces),
             scale=scale,
             loads=scene.loads,
             applied=_applied(result, scene, film),
@@ -180,14 +184,21 @@ class Stage:
 
     @cached_property
     def parts(self) -> frozenset[str]:
-        """Nodes of beams and rods, which are no bodies of their own to the eye."""
-        return frozenset(self.frames.bodies[k] for tube in self.tubes for k in tube.nodes)
+        """Nodes of rods and places of elastic bodies: to the eye, no bodies of their own."""
+        nodes = (self.frames.bodies[k] for tube in self.tubes for k in tube.nodes)
+        return frozenset((*nodes, *(each.body for each in self.carried)))
 
     @cached_property
     def traced(self) -> tuple[int, ...]:
-        """Numbers of the bodies whose paths are drawn: of a beam or rod, that of its end."""
+        """Numbers of the bodies whose paths are drawn.
+
+        Of a beam or rod it is that of its end, of a flexible body those of its interfaces.
+        """
         inside = {*self.parts, *(tube.name for tube in self.tubes)}
         ends = {int(tube.nodes[-1]) for tube in self.tubes}
+        drawn = {skin.name for skin in self.skins}
+        inside |= drawn
+        ends |= {self.frames.index(each.body) for each in self.carried if each.by.body in drawn}
         bodies = enumerate(self.frames.bodies)
         return tuple(k for k, name in bodies if k in ends or name not in inside)
 
@@ -237,15 +248,18 @@ class Stage:
         return -1.05, 0.35
 
 
-def _faded(
-    every: Iterable[Solid], opacity: Mapping[str, float], names: Sequence[str]
-) -> Iterator[Solid]:
-    """Yield solids, those of bodies less opaque, and none that is not to be seen."""
+def _opacity(opacity: Mapping[str, float], names: Sequence[str]) -> Mapping[str, float]:
+    """Return how opaque bodies are, checked."""
     for name, value in opacity.items():
         if name not in names:
             raise InputError(f"opacity: no body '{name}'; {did_you_mean(name, names)}")
         if not 0 <= number(value, f"opacity: '{name}'") <= 1:
             raise InputError(f"opacity: '{name}' is {value!r}; it is from 0 to 1")
+    return opacity
+
+
+def _faded(every: Iterable[Solid], opacity: Mapping[str, float]) -> Iterator[Solid]:
+    """Yield solids, those of bodies less opaque, and none that is not to be seen."""
     for solid in every:
         share = 1.0 if solid.group == "joint" else opacity.get(solid.body, 1.0)
         if share * solid.opacity > 0:
@@ -285,6 +299,7 @@ def _only(scene: Scene, bodies: set[str]) -> Scene:
         tuple(each for each in scene.carried if each.body in bodies),
         scene.drawings,
         tuple(load for load in scene.loads if {load.at.body, *_frames(load)} <= bodies),
+        tuple(skin for skin in scene.skins if skin.body in bodies),
     )
 
 
@@ -360,19 +375,21 @@ def round_number(x: float) -> float:
 # -- how large it is -------------------------------------------------------------------------------
 
 
-def _sizes(frames: Frames, scene: Scene) -> tuple[float, float]:
+def _sizes(frames: Frames, scene: Scene, surfaces: Sequence[Skin]) -> tuple[float, float]:
     """Return the diagonals of the boxes about the mechanism at the start, and about its parts."""
     rough = solids(scene, dict.fromkeys((*frames.bodies, "ground"), ""), 0.0, {})
-    low, high = _bounds(frames.first, scene, tuple(rough))
+    low, high = _bounds(frames.first, scene, tuple(rough), surfaces)
     # Points without joints have no size: take what they travel.
     travel = float(np.linalg.norm(np.ptp(frames.position, axis=(0, 1))))
     size = float(np.linalg.norm(high - low)) or travel or 1.0
     nodes = {node for slender in scene.slender for node in slender.nodes}
+    nodes |= {each.body for each in scene.carried}
     clouds: dict[str, list[Array]] = {
         name: [np.zeros((1, 3))] for name in frames.bodies if name not in nodes
     }
     for body, points in (
         *((solid.body, solid.corners) for solid in rough),
+        *((skin.name, skin.points) for skin in surfaces),
         *((end.body, np.array([end.position])) for end in ends(scene)),
     ):
         if body in clouds:
@@ -383,12 +400,19 @@ def _sizes(frames: Frames, scene: Scene) -> tuple[float, float]:
     return size, min(size, 3 * float(np.median(parts))) or size
 
 
-def _bounds(frames: Frames, scene: Scene, shown: tuple[Solid, ...]) -> tuple[Array, Array]:
+def _bounds(
+    frames: Frames, scene: Scene, shown: tuple[Solid, ...], surfaces: Sequence[Skin]
+) -> tuple[Array, Array]:
     """Return the corners of the box about everything at all times [m]."""
     few = np.unique(np.linspace(0, frames.time.size - 1, SAMPLES).astype(int))
     paths = [frames.path(end)[few] for end in ends(scene)]
     low, high = frames.position.min(axis=(0, 1)), frames.position.max(axis=(0, 1))
     clouds = [*paths, *(_cloud(solid, frames, few) for solid in shown)]
+    clouds += [
+        skin.placed(frame, frames.position[frame], frames.rotation[frame])
+        for skin in surfaces
+        for frame in few.tolist()
+    ]
     for cloud in clouds:
         low, high = np.minimum(low, cloud.min(axis=0)), np.maximum(high, cloud.max(axis=0))
     thick = max((max(each) for slender in scene.slender for each in slender.sizes), default=0.0) / 2

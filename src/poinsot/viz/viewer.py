@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError, PoinsotError
 from poinsot.result import Result
 from poinsot.so3 import matrix_to_quat
+from poinsot.viz.skins import Skin
 from poinsot.viz.solids import Solid, bar
 from poinsot.viz.stage import Frames, Stage
 from poinsot.viz.tubes import Tube
@@ -38,6 +39,7 @@ class LiveScene:
             for k, strut in enumerate(stage.struts)
         ]
         self._tubes = [self._add_tube(k, tube) for k, tube in enumerate(stage.tubes)]
+        self._skins = [self._add_skin(k, skin) for k, skin in enumerate(stage.skins)]
         arrow = bar("ground", (0, 0, 0), (0, 0, 1), 1.0, FORCE_COLOUR, shape="arrow")
         self._arrows = [self._add_mesh(f"/force{k}", arrow) for k in range(len(stage.pins))]
         self._solids: dict[str, tuple[Solid, Any]] = {}
@@ -62,6 +64,8 @@ class LiveScene:
             _place(node, self.stage.strut(strut, frame))
         for tube, node in zip(self.stage.tubes, self._tubes, strict=True):
             node.vertices = _points(tube, film, frame)
+        for skin, node in zip(self.stage.skins, self._skins, strict=True):
+            node.vertices = skin.deformed(frame).astype(np.float32)
         for k, arrow in enumerate(self._arrows):
             self._move_arrow(arrow, k, frame, shown["forces"])
         for solid, node in self._solids.values():
@@ -107,6 +111,16 @@ class LiveScene:
             _points(tube, self.stage.frames, 0),
             tube.triangles().astype(np.uint32),
             color=_rgb(tube.colour),
+            side="double",
+        )
+
+    def _add_skin(self, k: int, skin: Skin) -> Any:
+        return self._scene.add_mesh_simple(
+            f"/body{skin.body}/skin{k}",
+            skin.deformed(0).astype(np.float32),
+            skin.triangles.astype(np.uint32),
+            color=_rgb(skin.colour),
+            opacity=None if skin.opacity == 1 else min(1.0, 2 * skin.opacity),
             side="double",
         )
 

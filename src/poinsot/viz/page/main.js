@@ -41,11 +41,11 @@ const deformation = (() => {
 })();
 
 const player = makePlayer(motion, data.pace, camera, changed);
-// Nodes have the name of their beam or rod, at its end; a beam has its own at its frame.
+// Nodes have the name of their rod, at its end; a beam or flexible body has its own at its frame, and its places follow it.
 const known = data.bodies.map((body, at) => ({ ...body, at, members: [at] })).filter((body) => !body.part);
 const rods = data.tubes.filter((tube) => !known.some((body) => body.name === tube.name));
 for (const body of known)
-  for (const tube of data.tubes) if (tube.name === body.name) body.members = [body.at, ...tube.nodes];
+  for (const [k, [by]] of data.carried) if (by === body.at) body.members.push(k);
 const named = [...known, ...rods.map(({ name, colour, nodes }) => ({ name, colour, at: nodes[nodes.length - 1], members: nodes }))];
 const visible = data.bodies.map(() => 1);
 const label = makeLabels(document.getElementById("labels"), named);
@@ -77,10 +77,10 @@ const tick = (now) => {
   last = now;
   if (dirty) {
     dirty = false;
-    const moment = motion.find(player.now), poses = motion.poses(moment, deformation.factor());
+    const factor = deformation.factor(), moment = motion.find(player.now), poses = motion.poses(moment, factor);
     const view = camera.look(follow.checked ? sub(middle(poses), first) : [0, 0, 0]);
     const shown = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.checked]));
-    if (paint) paint(moment, poses, view, shown, theme, visible);
+    if (paint) paint(moment, poses, view, shown, theme, visible, factor);
     label(poses, view, shown.names);
     scale(view, shown);
     mark(player.now, moment);

@@ -51,6 +51,10 @@ const makePicture = (canvas, data, motion, scales) => {
     const mesh = `tube of ${k}`, fill = solids.store(mesh, unpack(tube.triangles, Uint16Array));
     return { ...STILL, mesh, fill, shape: makeTube(tube, stops), colour: rgb(tube.colour), opacity: 1, owner: tube.nodes[0] };
   });
+  const skins = data.skins.map((skin, k) => {
+    const mesh = `skin of ${k}`, fill = solids.store(mesh, unpack(skin.triangles, Uint16Array)), { body, opacity } = skin;
+    return { mesh, fill, shape: makeSkin(skin), body, opacity, position: [0, 0, 0], rotation: [1, 0, 0, 0], scale: [1, 1, 1], colour: rgb(skin.colour) };
+  });
   let traces = null;
   const trace = () => {
     const own = data.traced.map((k) => ({ k, colour: rgb(data.bodies[k].colour), line: lines.path(motion.path(k)), points: motion.path(k) }));
@@ -109,11 +113,12 @@ const makePicture = (canvas, data, motion, scales) => {
     solids.paint(mesh, list.length);
   };
 
-  return (moment, poses, camera, shown, theme, visible) => {
+  return (moment, poses, camera, shown, theme, visible, deformation) => {
     fit();
     const wanted = { body: true, joint: shown.joints, inertia: shown.inertia };
     const opacity = (part) => part.opacity * (visible[part.owner ?? part.body] ?? 1);
     for (const tube of tubes) tube.fill(tube.shape(poses, moment));
+    for (const skin of skins) skin.fill(skin.shape(moment, deformation));
     const per = scales(shown), arrows = [
       ...shown.reactions ? data.joints.flatMap((joint, k) => reaction(joint, k, poses, moment, theme, per)) : [],
       ...shown.applied ? data.loads.flatMap((load, k) => applied(load, k, poses, moment, theme, per)) : [],
@@ -132,6 +137,7 @@ const makePicture = (canvas, data, motion, scales) => {
     for (const part of parts) if (wanted[part.group]) sort(part);
     for (const part of data.struts) sort(strut(part, poses));
     tubes.forEach(sort);
+    skins.forEach(sort);
     runs.forEach((run) => { run.thrown = run.list.length; }); // arrows throw no shadow
     arrows.forEach(sort);
 
