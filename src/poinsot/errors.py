@@ -1,5 +1,7 @@
 """What Poinsot raises: every message says what is wrong, where, and what to do."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import import_module

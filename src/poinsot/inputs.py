@@ -1,5 +1,7 @@
 """What users hand in, checked once and copied: numbers, vectors, functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from math import hypot, isfinite
 from typing import Any

@@ -5,6 +5,8 @@ d1, d2, d3. Angles in rad. Functions work on the last axes of an array: (..., 3)
 (..., 3, 3).
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -372,7 +374,7 @@ class Rotation:
         a_W: Array = np.asarray(a_B, dtype=float) @ self.matrix.T
         return a_W
 
-    def __matmul__(self, other: "Rotation") -> "Rotation":
+    def __matmul__(self, other: Rotation) -> Rotation:
         if not isinstance(other, Rotation):
             return NotImplemented
         return Rotation(self.matrix @ other.matrix)

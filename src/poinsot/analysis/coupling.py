@@ -1,5 +1,7 @@
 """The energy that co-simulation creates or loses, where sides see each other as they were."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np

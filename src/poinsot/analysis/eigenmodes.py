@@ -1,5 +1,7 @@
 """Modes: eigenvalues and shapes of a linear system, constraints included."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

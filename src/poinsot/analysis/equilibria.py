@@ -1,5 +1,7 @@
 """Equilibria of models and systems."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike

@@ -6,6 +6,8 @@ of a system near an operating point; port-Hamiltonian where A = (J - R) Q, C = B
 symmetric [BAPM21, eq. (45)].
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -67,7 +69,7 @@ class OperatingPoint:
 class Linear:
     """What both kinds of linear systems can be turned into."""
 
-    def state_space(self) -> "StateSpace":
+    def state_space(self) -> StateSpace:
         """Return x' = A x + B u, y = C x + D u as SciPy has it, constraints eliminated."""
         from poinsot.analysis.conversion import state_space
 

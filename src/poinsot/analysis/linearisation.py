@@ -11,6 +11,8 @@ energy, what loads and multipliers add is put into Q, which becomes the second v
 H + lambda g, as long as it is one: then the linear system is port-Hamiltonian again.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

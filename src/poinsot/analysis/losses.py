@@ -1,5 +1,7 @@
 """Losses: numbers that a whole motion is judged by, with their slopes by what is measured."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,15 +42,15 @@ class Loss(ABC):
     def bound(self, known: Known) -> Bound:
         """Return the loss of a model that has these channels."""
 
-    def __add__(self, other: "Loss") -> "Loss":
+    def __add__(self, other: Loss) -> Loss:
         """Return the sum of two losses."""
         return Sum((self, other), (1.0, 1.0)) if isinstance(other, Loss) else NotImplemented
 
-    def __radd__(self, other: Any) -> "Loss":
+    def __radd__(self, other: Any) -> Loss:
         """Let `sum` begin with zero."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def __mul__(self, factor: float) -> "Loss":
+    def __mul__(self, factor: float) -> Loss:
         """Return a multiple of the loss."""
         return Sum((self,), (number(factor, "the factor of a loss"),))
 

@@ -10,6 +10,8 @@ port-Hamiltonian system is restricted to states x = V xi on which all constraint
 Dirac structure that is left on them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

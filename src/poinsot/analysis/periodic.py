@@ -10,6 +10,8 @@ to T. Both are taken out of the matrix before its eigenvalues are computed, sinc
 defective.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil

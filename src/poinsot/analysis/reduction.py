@@ -1,5 +1,7 @@
 """Reduction: linear port-Hamiltonian systems with fewer states, and how good they are by number."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Frequency response, poles and zeros of linear systems, and power spectra of runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

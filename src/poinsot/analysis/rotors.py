@@ -1,5 +1,7 @@
 """Campbell diagrams: eigenfrequencies over the speed of a steady motion."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -12,6 +12,8 @@ With these, what acts on bodies is in balance, Z^T grad V + K^T lambda + (p', L'
 velocities suit the joints and contacts, K t = 0.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,5 +1,7 @@
 """Beams: slender elastic bodies that bend, stretch and twist a little in a floating frame."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Bodies with a place at the start, and the ground: what joints, forces and ports attach to."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,7 +46,7 @@ class Ground:
         """Return a point of the world."""
         return np.asarray(world, dtype=float)
 
-    def at(self, world: ArrayLike | None) -> "Ground":
+    def at(self, world: ArrayLike | None) -> Ground:
         """Return itself."""
         return self
 
@@ -64,7 +66,7 @@ class Marker:
     """
 
     name: str
-    body: "Body | Ground"
+    body: Body | Ground
     position: Vector3
     R_WM: NDArray[np.float64]
 
@@ -83,7 +85,7 @@ class Marker:
         return self.body.R_WP.T @ self.R_WM
 
     @property
-    def carrier(self) -> "Body":
+    def carrier(self) -> Body:
         """The body that it is on, unless that is the ground."""
         return loaded_body(self.body, f"marker '{self.name}'")
 
@@ -91,7 +93,7 @@ class Marker:
         """Return where one of its points is [m], given in its own axes."""
         return np.asarray(self.position + self.R_WM @ np.asarray(own, dtype=float))
 
-    def at(self, own: ArrayLike | None) -> "Marker":
+    def at(self, own: ArrayLike | None) -> Marker:
         """Return itself: it is at one place of its body."""
         return self
 
@@ -170,7 +172,7 @@ class Body(ABC):
     def local_direction(self, world: Vector3) -> Vector3:
         """Return a direction, given in world axes at the start, in director axes."""
 
-    def at(self, world: ArrayLike | None) -> "Body":
+    def at(self, world: ArrayLike | None) -> Body:
         """Return what moves with a point, given in world axes at the start: the body itself."""
         return self
 

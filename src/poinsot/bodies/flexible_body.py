@@ -1,5 +1,7 @@
 """Flexible bodies from matrices: what a finite-element program or a mesh gives."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """What bodies look like where it is not their shape: solids and meshes that carry no mass."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

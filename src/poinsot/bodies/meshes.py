@@ -7,6 +7,8 @@ Integrals over what a closed surface encloses are sums over tetrahedra on its tr
           \bigl(a a^\top + b b^\top + c c^\top + (a + b + c)(a + b + c)^\top\bigr) .
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +42,7 @@ class Triangles:
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
 
-    def at_most(self, count: int) -> "Triangles":
+    def at_most(self, count: int) -> Triangles:
         """Return a coarser mesh of at most so many triangles: near vertices become one."""
         found, cells = self.merged(0.0), 256.0
         size = float(np.ptp(self.vertices, axis=0).max())
@@ -48,7 +50,7 @@ class Triangles:
             found, cells = self.merged(size / cells), cells / 1.25
         return found
 
-    def merged(self, size: float) -> "Triangles":
+    def merged(self, size: float) -> Triangles:
         """Return the mesh with vertices in a cell of a grid [m] as one; 0: those that coincide."""
         keys = np.round(self.vertices / size) if size else self.vertices
         _, first, own = np.unique(keys, axis=0, return_index=True, return_inverse=True)
@@ -114,7 +116,7 @@ class Mesh(Solid):
         scale: ArrayLike = 1.0,
         mass: float | None = None,
         density: float | None = None,
-    ) -> "Mesh":
+    ) -> Mesh:
         """Return the body that a file encloses (STL, OBJ, glTF, ...); needs `poinsot[robots]`.
 
         `scale` is one number or three, such as 1e-3 for a file in millimetres.

@@ -6,6 +6,8 @@ X runs from the centre of mass, components in the axes of the shape. Cylinder, c
 their axis along the local z (director d3). SI units: kg, m, kg m^2, kg/m^3.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -72,7 +74,7 @@ class Shape(ABC):
         """Inertia tensor J = tr(E) I - E about the centre of mass [kg m^2]; (3, 3)."""
         return inertia_from_euler(self.euler_B)
 
-    def with_point_mass(self, mass: float, position: ArrayLike) -> "Composite":
+    def with_point_mass(self, mass: float, position: ArrayLike) -> Composite:
         """Return this shape with a point mass [kg] at a position from its reference point [m]."""
         return Composite(parts=[(self, (0, 0, 0), None), (PointMass(mass=mass), position, None)])
 

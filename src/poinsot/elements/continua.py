@@ -1,5 +1,7 @@
 """Elastic continua on meshes: mass, stiffness, stress and loads as matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

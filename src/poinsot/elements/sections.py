@@ -9,6 +9,8 @@ and J is Saint-Venant's torsion constant. Shear factors are those of [C66] witho
 SI units: m, Pa, kg/m^3.
 """
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Linear elastodynamics on a mesh as a port-Hamiltonian system."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias

@@ -1,5 +1,7 @@
 """A model as an FMU: its file, its variables, and the binary that serves them."""
 
+from __future__ import annotations
+
 import json
 import re
 import sys

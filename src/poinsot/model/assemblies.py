@@ -1,5 +1,7 @@
 """Assemblies: bodies, joints and ports that belong together and are added to a model at once."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,7 @@ class Assembly(ABC):
     """Something that `Model.add_assembly` adds."""
 
     @abstractmethod
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
         """Add all parts, their names beginning with `name`, and return the bodies."""
 
 
@@ -44,7 +46,7 @@ class BodyAssembly(ABC):
     """Something that `Model.add_body` adds: several bodies, and what holds them together."""
 
     @abstractmethod
-    def add_to(self, model: "Model", name: str, start: Start) -> Any:
+    def add_to(self, model: Model, name: str, start: Start) -> Any:
         """Add all parts, their names beginning with `name`, and return what stands for them."""
 
 
@@ -101,7 +103,7 @@ class Wheel(Assembly):
             if np.linalg.norm(np.cross(axle, steering)) < FLAT:
                 raise InputError("Wheel: steering is parallel to the axle; give another axis")
 
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
         """Add wheel, axle and contact, and the fork."""
         centre = vector3(self.position, f"wheel '{name}': position")
         axle = unit3(self.axle, f"wheel '{name}': axle")
@@ -154,7 +156,7 @@ class DifferentialDrive(Assembly):
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
         """Add wheels and motors; one of the wheels grips sideways."""
         left = vector3(self.left, f"drive '{name}': left")
         right = vector3(self.right, f"drive '{name}': right")

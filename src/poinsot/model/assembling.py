@@ -1,5 +1,7 @@
 """What `Model.assemble` does: bodies start where all joints close."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

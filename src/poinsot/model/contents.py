@@ -1,5 +1,7 @@
 """What a model holds: parts by name, and what names and parts it takes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace

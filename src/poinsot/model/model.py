@@ -1,5 +1,7 @@
 """The model: parts are added and checked one by one, and compiled to a system."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -278,7 +280,7 @@ class Model(Contents):
     def add_system(
         self,
         name: str,
-        system: "Model",
+        system: Model,
         *,
         position: ArrayLike = ...,
         rotation: RotationLike = ...,
@@ -287,7 +289,7 @@ class Model(Contents):
         ground: Body | Ground | None = ...,
     ) -> dict[str, Body]: ...
 
-    def add_system(self, name: str, system: "PHSystem | Model", **placing: Any) -> Any:
+    def add_system(self, name: str, system: PHSystem | Model, **placing: Any) -> Any:
         """Add a system with ports, such as a circuit, or another model as a sub-assembly.
 
         The states and ports of a port-Hamiltonian system are called `name.state` and `name.port` in
@@ -543,13 +545,13 @@ class Model(Contents):
         changes.require_possible(self, name, event)
         return trigger
 
-    def without(self, names: Collection[str]) -> "Model":
+    def without(self, names: Collection[str]) -> Model:
         """Return a copy without some joints and loads; it has no sensors and no events."""
         return changes.without(self, names)
 
     def locked(
         self, joint: str, motion: Mapping[str, tuple[Vector, Array, Vector, Vector]]
-    ) -> "Model":
+    ) -> Model:
         """Return a copy that begins with a motion, one of its joints rigid as it is there.
 
         The motion has for each body its position, the directors as columns, and its linear and
@@ -800,7 +802,7 @@ class Model(Contents):
     # -- files --------------------------------------------------------------------------------
 
     @staticmethod
-    def from_yaml(path: str | Path, *, assemble: bool = False) -> "Model":
+    def from_yaml(path: str | Path, *, assemble: bool = False) -> Model:
         """Return the model of a model file; `simulation` holds how to run it.
 
         `assemble`: move its bodies until joints close, as if the file said so; `assembled` tells
@@ -812,7 +814,7 @@ class Model(Contents):
         return build(read_file(path), assemble=assemble)
 
     @staticmethod
-    def from_yaml_text(text: str) -> "Model":
+    def from_yaml_text(text: str) -> Model:
         """Return the model of the text of a model file."""
         from poinsot.io.reading import read_text
         from poinsot.model.build import build
@@ -830,7 +832,7 @@ class Model(Contents):
         loops: str | Path | None = None,
         packages: Mapping[str, str | Path] | None = None,
         looks: bool = True,
-    ) -> "Model":
+    ) -> Model:
         """Return the model of a URDF file; needs the extra `poinsot[robots]`.
 
         Links are bodies, by name, and joints are joints, whose coordinates are zero where those of
@@ -880,7 +882,7 @@ class Model(Contents):
         repair_inertia: bool = False,
         stops: bool = True,
         looks: bool = True,
-    ) -> "Model":
+    ) -> Model:
         """Return the model of an MJCF file; needs the extra `poinsot[robots]`.
 
         MuJoCo compiles it. Bodies are bodies, by name, each with a marker at its frame,

@@ -1,5 +1,7 @@
 """What `Model.move` does: a coordinate of a joint moves, and the mechanism follows."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload

@@ -1,5 +1,7 @@
 """Runs that go on from their file."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from os import PathLike
 

@@ -1,5 +1,7 @@
 """Elastic rods: from a curve, a section and a material to nodes and elements of a model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -284,7 +286,7 @@ class ElasticRod(BodyAssembly):
 
     # -- into a model -------------------------------------------------------------------------
 
-    def add_to(self, model: "Model", name: str, start: Start) -> RodElements:
+    def add_to(self, model: Model, name: str, start: Start) -> RodElements:
         """Add nodes and elements; the rod may be moved and turned as a whole, and move so."""
         points, rotations = self.nodes
         nodes = []

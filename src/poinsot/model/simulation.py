@@ -1,5 +1,7 @@
 """How to run a model, as its file says."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any

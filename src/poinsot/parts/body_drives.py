@@ -8,6 +8,8 @@ components of the angular velocity: a step from R_0 to R_1 turns the body by
 so that rows :math:`\omega = u` end steps exactly where R(t) is, whatever turns it makes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self

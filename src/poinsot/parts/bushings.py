@@ -1,5 +1,7 @@
 """Bushings: elastic and viscous connections of two bodies in all six directions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

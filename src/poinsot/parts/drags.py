@@ -1,5 +1,7 @@
 """Drag on single bodies: a force at a point against its velocity, or a torque against the spin."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, astuple, dataclass
 from typing import ClassVar

@@ -1,5 +1,7 @@
 """Drives: joints that move as prescribed, whatever force that takes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite

@@ -1,5 +1,7 @@
 """Events: a function of what is measured crosses zero; the run stops, or records it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -164,7 +166,7 @@ class Trigger:
     law: FormulaRows | Callable[[float, Vector], float]
 
     @classmethod
-    def of(cls, name: str, event: Event, known: Known) -> "Trigger":
+    def of(cls, name: str, event: Event, known: Known) -> Trigger:
         """Return an event in what has these channels, or say what is wrong with it."""
         what = f"event '{name}'"
         if not isinstance(event, Event):

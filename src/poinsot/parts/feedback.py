@@ -4,6 +4,8 @@ Only the user's law itself is differentiated numerically, by those of its argume
 how these depend on the coordinates is known.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -275,12 +277,12 @@ class Inlet:
         """The relations that it prescribes."""
         return () if self.driven is None else self.driven.relations
 
-    def remembering(self) -> "Inlet":
+    def remembering(self) -> Inlet:
         """Return the same for one run of Newton's method."""
         line = self.direction if self.driven is None else self.driven.remembering()
         return self if line is self.direction else replace(self, direction=line)
 
-    def near(self, angles: Mapping[str, float]) -> "Inlet":
+    def near(self, angles: Mapping[str, float]) -> Inlet:
         """Return the same near angles of joints [rad] counted over turns, by name."""
         law = None if self.law is None else self.law.near(angles)
         line = self.direction if self.driven is None else self.driven.near(angles)

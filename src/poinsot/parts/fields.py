@@ -1,5 +1,7 @@
 """Potentials of many points and directions of bodies, by laws that give the discrete gradient."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt

@@ -4,6 +4,8 @@ Each is a plain description; `place` turns it into potentials and dampers on the
 coordinates. Points are given in world axes at the start; directions of joints go by joint name.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

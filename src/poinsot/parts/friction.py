@@ -1,5 +1,7 @@
 """Friction in joints, which takes energy and never gives any; see `resistance` for its law."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 

@@ -1,5 +1,7 @@
 """Attraction by the inverse square of the distance: planets, satellites, charges."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import sqrt

@@ -4,6 +4,8 @@ Points and axes are given in world axes, where bodies are when they are added; o
 the axes of these, which coincide where coordinates are zero.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

@@ -9,6 +9,8 @@ the axes of these, which coincide where coordinates are zero. The second body mo
 first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

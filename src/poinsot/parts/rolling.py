@@ -5,6 +5,8 @@ sideways [BHRS25, sec. 7.1]. Points and directions are given in world axes at th
 forces are the joint's reaction.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from dataclasses import dataclass
 

@@ -9,6 +9,8 @@ Beyond a limit by :math:`\delta > 0`, the stop pushes back with
 of F is a resistance, which only takes energy.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Self

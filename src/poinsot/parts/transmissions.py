@@ -5,6 +5,8 @@ turns, see `driven`. Joints go by name, as "joint" or, where a joint has several
 the kind, as "joint.freedom", such as "shaft.angle a".
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass

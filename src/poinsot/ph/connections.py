@@ -6,6 +6,8 @@ The power fed through the joined ports is u·y = w·lambda + e·F^T y - y·(D y 
 with neither resistor (D, rho) nor input (w, e) creates and destroys nothing.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

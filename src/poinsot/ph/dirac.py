@@ -4,6 +4,8 @@ A port-Hamiltonian system is a Dirac structure (who exchanges power with whom), 
 submanifold (how energy is stored) and a resistive relation (how it is lost) [BHRS25, def. 7].
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 

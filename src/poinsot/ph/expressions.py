@@ -1,5 +1,7 @@
 """Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,6 +5,8 @@ The text is read from a white list and never executed as code: numbers, + - * / 
 computed in floating point, over numbers or arrays alike.
 """
 
+from __future__ import annotations
+
 import ast
 import warnings
 from collections.abc import Iterable, Sequence
@@ -115,7 +117,7 @@ class Formula:
         columns = [np.broadcast_to(value, times.shape) for value in values]
         return np.column_stack(columns).astype(float)
 
-    def slope(self, place: int = 0) -> "Slope":
+    def slope(self, place: int = 0) -> Slope:
         """Return the derivative of a single formula by one of its variables."""
         return Slope(self.graph, self.graph.slope(self.rows[0], place))
 
@@ -123,7 +125,7 @@ class Formula:
         """Tell whether it is a single formula of so many variables."""
         return isinstance(self.text, str) and len(self.variables) == count
 
-    def __reduce__(self) -> tuple[type["Formula"], tuple[str | Sequence[str], Sequence[str]]]:
+    def __reduce__(self) -> tuple[type[Formula], tuple[str | Sequence[str], Sequence[str]]]:
         """Copies and other processes get the text, and read it again."""
         return Formula, (self.text, self.variables)
 
@@ -144,7 +146,7 @@ class Slope:
         """Return its value."""
         return float(self.program(*map(np.float64, values))[0])
 
-    def slope(self, place: int = 0) -> "Slope":
+    def slope(self, place: int = 0) -> Slope:
         """Return its derivative by one of the variables."""
         return Slope(self.graph, self.graph.slope(self.row, place))
 

@@ -1,5 +1,7 @@
 """Port-Hamiltonian systems from Python functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

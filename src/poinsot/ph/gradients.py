@@ -11,6 +11,8 @@ textbook's. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction goes along e, so 
 (rows where e = 0) are left alone and a singular E needs no special case.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

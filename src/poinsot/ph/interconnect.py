@@ -1,5 +1,7 @@
 """Interconnection: systems in, a system of the same class out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

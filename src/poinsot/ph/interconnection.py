@@ -1,5 +1,7 @@
 """The system that several systems joined at their ports make; see `interconnect`."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +36,7 @@ class Interconnection(JoinedSystem):
 
     #: Whether time steps are those of any system, even where a mechanism has its own.
     general: bool = False
-    regulators: tuple["Regulator", ...] = ()
+    regulators: tuple[Regulator, ...] = ()
 
     @property
     def start(self) -> Vector:
@@ -47,7 +49,7 @@ class Interconnection(JoinedSystem):
         return x
 
     @cached_property
-    def hosting(self) -> "Hosting | None":
+    def hosting(self) -> Hosting | None:
         """The same as one part, such as a mechanism, and what is joined to its ports."""
         from poinsot.ph.hosting import Hosting  # imports this module
 
@@ -79,7 +81,7 @@ class Interconnection(JoinedSystem):
             return replace(self, general=True)
         return super().in_form(formulation)
 
-    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> PHSystem:
+    def in_steps(self, scheme: Scheme, x: Vector, h: float) -> PHSystem:
         """Return it with general steps where networks do not determine the mechanism's inputs."""
         hosting = self.hosting
         served = hosting is not None and hosting.serves(h / 2, x, np.zeros(self.m), h)
@@ -90,8 +92,8 @@ class Interconnection(JoinedSystem):
         return self._with_parts([part.remembering() for part in self.parts])
 
     def stage_equations(
-        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
-    ) -> "StageEquations | None":
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
         """Return those of a mechanism with networks at its ports, where that suffices."""
         if self.hosting is not None and self.hosting.serves(t, x0, u, h):
             return self.hosting.stages(scheme, t, x0, u, h)
@@ -117,14 +119,14 @@ class Interconnection(JoinedSystem):
                 )
         return None
 
-    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a mechanism with networks at its ports in the compiled engine."""
         hosting = self.hosting
         if hosting is None or not hosting.serves(h / 2, x, np.zeros(self.m), h):
             return None
         return hosting.runner(scheme, x, h, options)
 
-    def exact_under(self, scheme: "Scheme") -> bool:
+    def exact_under(self, scheme: Scheme) -> bool:
         """Whether a mechanism keeps the balance: networks do in any case; else whether all do."""
         if self.hosting is not None:
             return self.hosting.system.exact_under(scheme)

@@ -1,5 +1,7 @@
 """The equations of several systems joined at their ports."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

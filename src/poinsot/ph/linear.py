@@ -1,5 +1,7 @@
 """Linear port-Hamiltonian systems, from matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Ports: the places where power enters a system."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -90,7 +92,7 @@ class Port:
         return not (self.by_law or still)
 
     @property
-    def swapped(self) -> "Port":
+    def swapped(self) -> Port:
         """The same port with input and output exchanged."""
         return replace(self, input="flow" if self.input == "effort" else "effort", signal=None)
 

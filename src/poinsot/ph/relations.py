@@ -3,6 +3,8 @@
 Each is given by numbers, and says by how much it is not what it should be.
 """
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,7 +85,7 @@ class DiracStructure(Subspace):
 
     isotropy_defect = power_defect
 
-    def restricted(self, C: ArrayLike) -> "DiracStructure":
+    def restricted(self, C: ArrayLike) -> DiracStructure:
         r"""Return the Dirac structure of the efforts with C e = 0; C has shape (l, n).
 
         .. math:: \{(f, e) : C e = 0,\ (f + C^\top \mu, e) \in D \text{ for some } \mu\}

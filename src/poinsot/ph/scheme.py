@@ -1,5 +1,7 @@
 """Schemes are data: a scheme names its ingredients and declares what it promises."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 
 from poinsot.ph.gradients import DiscreteGradient, Rule

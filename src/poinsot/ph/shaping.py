@@ -9,6 +9,8 @@ Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never
 Where the ports cannot make up for the difference, the desired system does not match.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

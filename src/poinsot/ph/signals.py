@@ -1,5 +1,7 @@
 """Inputs over time: constants, tables, functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,5 +1,7 @@
 """A consistent start: the algebraic equations of a system must hold at its initial state."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

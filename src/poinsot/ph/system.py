@@ -1,5 +1,7 @@
 """The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -172,7 +174,7 @@ class PHSystem(Stores):
 
     # -- what Newton's method needs -----------------------------------------------------------
 
-    def remembering(self) -> "PHSystem":
+    def remembering(self) -> PHSystem:
         """Return the same system for one run of Newton's method.
 
         Its tangents may remember the iteration, which some resistances need; its values may not.
@@ -196,7 +198,7 @@ class PHSystem(Stores):
         return u
 
     @property
-    def operations(self) -> "Operations | None":
+    def operations(self) -> Operations | None:
         """Its equations as operations, which machine code is made of; None: there are none."""
         return None
 
@@ -235,7 +237,7 @@ class PHSystem(Stores):
     #: The form of the equations, which decides what schemes there are.
     formulation = "ph"
 
-    def in_form(self, formulation: str) -> "PHSystem":
+    def in_form(self, formulation: str) -> PHSystem:
         """Return the system with its equations in that form, or say that there is none."""
         if formulation == self.formulation:
             return self
@@ -271,15 +273,15 @@ class PHSystem(Stores):
     # -- what a run asks of it ----------------------------------------------------------------
 
     def stage_equations(
-        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
-    ) -> "StageEquations | None":
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
         """Return the equations of a step from x0 as the scheme declares them; None: general ones.
 
         The step has size h [s]; t and the inputs u are at its midpoint.
         """
         return None
 
-    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> "PHSystem":
+    def in_steps(self, scheme: Scheme, x: Vector, h: float) -> PHSystem:
         """Return the system as a run from x by steps of size h [s] takes it; by default itself."""
         return self
 
@@ -288,13 +290,13 @@ class PHSystem(Stores):
         """Why it cannot be joined where the general steps of any system are taken; "" if it can."""
         return ""
 
-    def exact_under(self, scheme: "Scheme") -> bool:
+    def exact_under(self, scheme: Scheme) -> bool:
         """Whether the scheme keeps the energy balance of this system but for round-off."""
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
         return scheme.exact_energy == "any" or quadratic
 
     def astray(
-        self, scheme: "Scheme", steps: Sequence[tuple[Vector, Vector, float]]
+        self, scheme: Scheme, steps: Sequence[tuple[Vector, Vector, float]]
     ) -> tuple[float, str]:
         """Return the largest part by which a scheme changes a motion against the laws, and whose.
 
@@ -310,7 +312,7 @@ class PHSystem(Stores):
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
         """Refuse a step to a state that should not have been reached; by default, none."""
 
-    def closed_by(self, networks: "Sequence[Attached]") -> "PHSystem":
+    def closed_by(self, networks: Sequence[Attached]) -> PHSystem:
         """Return the system with ports closed by the laws of networks; for those that host them."""
         raise TypeError(f"system '{self.name}' hosts no networks")
 
@@ -318,7 +320,7 @@ class PHSystem(Stores):
         """Tell whether networks may close these inputs in the compiled engine, too."""
         return False
 
-    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return the system in the compiled engine, at state x; None: the engine cannot run it."""
         return None
 
@@ -336,7 +338,7 @@ class PHSystem(Stores):
         """The names of these angles."""
         return ()
 
-    def near(self, turned: Vector) -> "PHSystem":
+    def near(self, turned: Vector) -> PHSystem:
         """Return the system near angles counted over turns [rad], in the order of `angles`.
 
         Its energy and its laws take those angles that are within half a turn of these. By default
@@ -399,7 +401,7 @@ class PHSystem(Stores):
         given = [port.u_of_steps(ends)[0] if port.driven else port.u(t) for port in self.ports]
         return np.concatenate(given)
 
-    def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> "Defects":
+    def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> Defects:
         """Prove the port-Hamiltonian structure at a state: each defect is a number near zero."""
         from poinsot.ph.dirac import defects
 
@@ -507,7 +509,7 @@ class PHSystem(Stores):
                 )
 
 
-def as_states(states: Iterable["State | str"], name: str) -> tuple[State, ...]:
+def as_states(states: Iterable[State | str], name: str) -> tuple[State, ...]:
     """Return the blocks of a state; a string is a block of size 1."""
     if isinstance(states, str) or not isinstance(states, Iterable):
         raise InputError(f"system '{name}': states is {states!r}; give a list of names or States")

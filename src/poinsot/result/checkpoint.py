@@ -6,6 +6,8 @@ where it is are written. So there is one at every moment, whenever the process d
 whether it is whole and whether it belongs to this file: the seal goes into it.
 """
 
+from __future__ import annotations
+
 import json
 import struct
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,7 @@
 """Opens a result file. Its numbers are read when they are used."""
 
+from __future__ import annotations
+
 import json
 import os
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """What a run leaves behind, piece by piece: states, ports, bodies, joints, statistics."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf, prod

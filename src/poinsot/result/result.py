@@ -1,5 +1,7 @@
 """The result of a simulation: named arrays, units, balances. It never calls back."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
@@ -381,7 +383,7 @@ class Result:
             if isinstance(records, Lazy):
                 records.forget()
 
-    def __enter__(self) -> "Result":
+    def __enter__(self) -> Result:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -396,7 +398,7 @@ class Result:
 
         save(self, path)
 
-    def to_xarray(self) -> "xarray.Dataset":
+    def to_xarray(self) -> xarray.Dataset:
         """Return everything as a dataset, e.g. `position(time, body, axis)`, with units.
 
         `ds.position.sel(body="rod", axis="z").plot()` draws the height of a body.
@@ -405,7 +407,7 @@ class Result:
 
         return to_xarray(self)
 
-    def to_pandas(self) -> "pandas.DataFrame":
+    def to_pandas(self) -> pandas.DataFrame:
         """Return one table over the saved times, with columns such as `rod.position.z [m]`.
 
         What belongs to the midpoint of a step is in the row of the time that the step ends.

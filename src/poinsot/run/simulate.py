@@ -1,5 +1,7 @@
 """Simulations: from a model to a result."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike

@@ -1,5 +1,7 @@
 """Many runs of a model that differ in some of its numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from os import PathLike

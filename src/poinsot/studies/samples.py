@@ -1,5 +1,7 @@
 """Values of parameters for many runs: lists, grids, and samples that fill a box."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from typing import Any

@@ -15,6 +15,8 @@ momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
 Hamilton's [KB24].
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -10,6 +10,8 @@ whose port matrices of the locked directions come from the joint's table: G = (-
 free directions stay open as a port with inputs e, the outputs of which are the rates of the joint.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

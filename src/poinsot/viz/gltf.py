@@ -5,6 +5,8 @@ stretched as well, and a beam or rod a skin on its rings, which are nodes. Axes 
 those of Poinsot, z upwards, below a node that turns them to those of glTF, y upwards.
 """
 
+from __future__ import annotations
+
 import json
 import struct
 from base64 import b64encode

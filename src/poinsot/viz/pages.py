@@ -1,5 +1,7 @@
 """A motion as one HTML file: it plays in any browser, without a network."""
 
+from __future__ import annotations
+
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,7 @@
 """A mechanism on paper: a picture of a moment, and a film, an animated GIF or MP4."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -20,7 +22,7 @@ RATE = 22  # frames a second of a film
 
 def picture(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     time: float = 0.0,
     names: bool = False,
@@ -28,7 +30,7 @@ def picture(
     scale: float = 1.0,
     colour: str | None = None,
     opacity: Mapping[str, float] | None = None,
-) -> "Figure":
+) -> Figure:
     """Draw a mechanism at a time [s], with the paths of its bodies until then.
 
     `names` writes those of the joints beside them. `scale` enlarges deformations, and `colour` is a

@@ -1,5 +1,7 @@
 """A run as one HTML report: the mechanism, its balances, its plots, what to cite."""
 
+from __future__ import annotations
+
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -259,7 +261,7 @@ def _body(rows: Rows) -> str:
     return f"<tbody>{written}</tbody>"
 
 
-def _image(figure: "Figure", kind: str, alt: str) -> str:
+def _image(figure: Figure, kind: str, alt: str) -> str:
     """Return a figure as an image inside the page."""
     file = BytesIO()
     figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)

@@ -1,5 +1,7 @@
 """Plots over frequency: Bode and Nyquist diagrams, Campbell diagrams, power spectra."""
 
+from __future__ import annotations
+
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,7 +49,7 @@ def _pairs(response: Response) -> list[tuple[int, int, str]]:
     ]
 
 
-def plot_bode(response: Response, figure: "Figure | None" = None) -> "Figure":
+def plot_bode(response: Response, figure: Figure | None = None) -> Figure:
     """Plot magnitude [dB] and phase [degrees] over frequency [rad/s], a line for each pair."""
     with style():
         figure = figure or new_figure(7, 6)
@@ -65,7 +67,7 @@ def plot_bode(response: Response, figure: "Figure | None" = None) -> "Figure":
     return figure
 
 
-def plot_nyquist(response: Response, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+def plot_nyquist(response: Response, ax: Axes | None = None, **settings: Any) -> Figure:
     """Plot the response in the complex plane, a line for each pair; a passive one has Re >= 0."""
     with style():
         ax = new_figure(6, 6).add_subplot() if ax is None else ax
@@ -81,8 +83,8 @@ def plot_nyquist(response: Response, ax: "Axes | None" = None, **settings: Any) 
 
 
 def plot_campbell(
-    diagram: Lines, ax: "Axes | None" = None, *, orders: tuple[float, ...] = (1.0,), **settings: Any
-) -> "Figure":
+    diagram: Lines, ax: Axes | None = None, *, orders: tuple[float, ...] = (1.0,), **settings: Any
+) -> Figure:
     """Plot eigenfrequencies over speed [rad/s], and so many times the speed as dashed lines."""
     with style():
         ax = new_figure(7, 4.5).add_subplot() if ax is None else ax
@@ -109,8 +111,8 @@ def plot_campbell(
 
 
 def plot_spectrum(
-    frequencies: Array, density: Array, ax: "Axes | None" = None, **settings: Any
-) -> "Figure":
+    frequencies: Array, density: Array, ax: Axes | None = None, **settings: Any
+) -> Figure:
     """Plot a power spectral density over frequency [rad/s], as `power_spectrum` returns both."""
     with style():
         ax = new_figure(7, 4).add_subplot() if ax is None else ax

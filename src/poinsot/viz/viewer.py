@@ -1,5 +1,7 @@
 """A live view in the browser, by viser: of a result, or of a run that is still going on."""
 
+from __future__ import annotations
+
 import time
 import webbrowser
 from collections.abc import Callable, Mapping

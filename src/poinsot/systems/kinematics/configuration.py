@@ -6,6 +6,8 @@ Of the twists of bodies that move with independent coordinates, :math:`w = W(\ch
           M(\chi) = W^\top M W .
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -8,6 +8,8 @@ On all motions that joints allow,
 is solved for the forces tau of the ports that act, and for the multipliers lambda of joints.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Lagrangians of your own: energies in, a system in any of three forms out."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,7 +64,7 @@ class LagrangianSystem:
         units: Mapping[str, str] | None = None,
         invariants: Mapping[Any, Any] | None = None,
         published: bool = False,
-    ) -> "LagrangianSystem":
+    ) -> LagrangianSystem:
         """Make it from SymPy expressions; every derivative is derived.
 
         Parameters
@@ -177,7 +179,7 @@ class LagrangianSystem:
         invariants: Sequence[ArrayLike] = (),
         ports: Sequence[Port] = (),
         units: Mapping[str, str] | None = None,
-    ) -> "LagrangianSystem":
+    ) -> LagrangianSystem:
         """Make it from Python functions of q, shape (n,).
 
         The last index of a derivative is that of the coordinate: `dM(q)[i, j, k]` is dM_ij/dq_k.
@@ -264,7 +266,7 @@ class LagrangianSystem:
         lagrangian: GeneralLagrangian,
         ports: Sequence[Port],
         units: Mapping[str, str] | None,
-    ) -> "LagrangianSystem":
+    ) -> LagrangianSystem:
         if lagrangian.mass.constant:
             M = lagrangian.M(np.zeros(lagrangian.n))
             masses.require_mass(name, lagrangian.coordinates, M)

@@ -1,5 +1,7 @@
 """The general port-Hamiltonian system of rigid bodies in redundant coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -78,7 +80,7 @@ class RedundantSystem(RedundantForm):
         Gamma: Sequence[Any] | None = None,
         parameters: Mapping[Any, float] | None = None,
         units: Mapping[str, str] | None = None,
-    ) -> "RedundantSystem":
+    ) -> RedundantSystem:
         """Make it from SymPy expressions; every derivative is derived.
 
         Parameters
@@ -215,7 +217,7 @@ class RedundantSystem(RedundantForm):
         coordinates: Sequence[str] | None = None,
         velocities: Sequence[str] | None = None,
         units: Mapping[str, str] | None = None,
-    ) -> "RedundantSystem":
+    ) -> RedundantSystem:
         """Make it from Python functions.
 
         The last index of a derivative is that of the variable: `dZ(zeta)[i, j, k]` is
@@ -328,19 +330,19 @@ class RedundantSystem(RedundantForm):
     @classmethod
     def _checked(
         cls, name: str, laws: Laws, ports: Sequence[Port], units: Mapping[str, str] | None
-    ) -> "RedundantSystem":
+    ) -> RedundantSystem:
         checks.require_mass(name, laws)
         checks.require_positions(name, laws, ports)
         return cls(name, states(name, laws, units), tuple(ports), laws)
 
     def joined(
         self,
-        other: "RedundantSystem",
+        other: RedundantSystem,
         ports: Mapping[str, str],
         *,
         level: str = "velocity",
         name: str | None = None,
-    ) -> "RedundantSystem":
+    ) -> RedundantSystem:
         """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
 
         The two need different names, which their labels then begin with; `prefixed` renames.

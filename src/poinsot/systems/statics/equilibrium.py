@@ -1,5 +1,7 @@
 """Equilibria of systems: where they rest, what holds them there, and whether they stay."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
