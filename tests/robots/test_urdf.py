@@ -111,7 +111,7 @@ def test_a_planar_base_of_slides_without_mass_is_a_planar_joint(read):
     </robot>"""
     model, omissions = read(slides)
     assert [type(joint).__name__ for joint in model.joints.values()] == ["Planar"]
-    assert sum("inside of a joint" in line for line in omissions) == 2
+    assert sum("become one joint" in line for line in omissions) == 2
 
 
 LOOPS = """
@@ -190,7 +190,7 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
         ('<mass value="2"/>', "", "link 'upper'", "without <mass>"),
         ('<mass value="2"/>', '<mass value="-2"/>', "link 'upper'", "-2 kg"),
         ('<mass value="2"/>', "<mass/>", "link 'upper'", "without 'value'"),
-        (FINGER, "", "link 'left finger'", "moves and has no mass"),
+        (FINGER, "", "link 'left finger'", "can move and has no mass"),
         ('ixx="0.002"', 'ixx="0.2"', "link 'upper'", "belongs to no body"),
         (
             'ixx="1e-5" ixy="0" ixz="0" iyy="2e-5" iyz="0" izz="2e-5"',
@@ -198,8 +198,8 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
             "link 'left finger'",
             "no inertia",
         ),
-        ("</robot>", "", "URDF", "no well-formed XML"),
-        ("<robot", "<robots", "URDF", "no well-formed XML"),
+        ("</robot>", "", "URDF", "not well-formed XML"),
+        ("<robot", "<robots", "URDF", "not well-formed XML"),
         ("robot", "model", "URDF", "begins with <model>"),
         ('<link name="world"/>', '<link name="world"/><xacro.macro/>', "URDF", "expand them"),
         (

@@ -1,4 +1,4 @@
-"""Flexible bodies from matrices: what a finite-element program or a mesh gives."""
+"""Flexible bodies from matrices of a finite-element program, or from a mesh."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ DIMENSIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """A place where joints and loads can act on a flexible body.
+    """A point of a flexible body at which joints and loads attach.
 
     Parameters
     ----------
     position : (3,)
-        In the frame of the undeformed body [m].
+        Position in the frame of the undeformed body [m].
     modes : (6, k)
-        Displacement and small rotation there as multiples of the k unknowns of the deformation.
+        Displacement and small rotation per unit of each of the k elastic coordinates.
     """
 
     position: Vector
@@ -55,20 +55,22 @@ class Interface:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlexibleBody(Elasticity):
-    r"""A body that moves with its frame and deforms a little in it, as matrices.
+    r"""A flexible body given by its mass and stiffness matrices in a floating frame.
 
     .. math:: T = \tfrac12 (v, \Omega, \dot\eta)^\top M (v, \Omega, \dot\eta), \qquad
         V = \tfrac12 \eta^\top K \eta
 
-    v and Omega belong to the frame, in its axes; the k unknowns :math:`\eta` are amplitudes of
-    shapes that hold no rigid motion [BAPM21, eqs. (10), (36), rem. 6]. In a model its `position` is
-    the origin of the frame, and its places are called as the interfaces, such as `arm.hub`.
+    v and Omega are the velocities of the frame in its own axes. The k elastic coordinates
+    :math:`\eta` are amplitudes of shapes that contain no rigid motion [BAPM21, eqs. (10), (36),
+    rem. 6].
+    In a model, `position` is the origin of the frame, and interfaces are addressed by name, such as
+    `arm.hub`.
 
     Parameters
     ----------
     M : (6 + k, 6 + k)
-        Mass matrix of the undeformed body; its first block is that of a rigid body,
-        [[m, -skew(s)], [skew(s), J]] about the origin of the frame.
+        Mass matrix of the undeformed body. The first block is that of a rigid body,
+        [[m, -skew(s)], [skew(s), J]], about the origin of the frame.
     K : (k, k)
         Stiffness matrix.
     interfaces : mapping
@@ -76,7 +78,7 @@ class FlexibleBody(Elasticity):
     damping : (k, k), optional
         Damping matrix, symmetric and positive semi-definite.
     integrals : MassIntegrals, optional
-        How the mass matrix depends on the deformation; without, it does not.
+        Dependence of the mass matrix on the deformation. Default: the mass matrix is constant.
     """
 
     mass: float = FROM_DENSITY
@@ -87,7 +89,7 @@ class FlexibleBody(Elasticity):
     integrals: MassIntegrals | None = None
 
     def __post_init__(self) -> None:
-        """Refuse matrices that belong to no body."""
+        """Raise `InputError` unless the matrices are those of a body."""
         if self.mass is not FROM_DENSITY:
             raise InputError("FlexibleBody: its mass is that of M")
         K = symmetric(self.K, "K")
@@ -125,22 +127,22 @@ class FlexibleBody(Elasticity):
 
     @property
     def unknowns(self) -> int:
-        """Number of unknowns of the deformation, k."""
+        """Number of elastic coordinates, k."""
         return len(self.K)
 
     @property
     def first_moment(self) -> Vector:
-        """Mass times the centre of mass, from the origin of the frame [kg m]; (3,)."""
+        """First moment of mass (m times the centre of mass) in the frame [kg m]; (3,)."""
         return np.asarray(axial(self.M[3:6, :3]))
 
     @property
     def inertia(self) -> Array:
-        """Inertia about the origin of the frame [kg m^2]; (3, 3)."""
+        """Inertia tensor about the origin of the frame [kg m^2]; (3, 3)."""
         return self.M[3:6, 3:6]
 
     @property
     def frequencies(self) -> Vector:
-        """Natural frequencies of the free body [rad/s], ascending, rigid motions left out; (k,)."""
+        """Natural frequencies of the free body without rigid motions [rad/s], ascending; (k,)."""
         K = np.zeros_like(self.M)
         K[6:, 6:] = self.K
         return np.sqrt(scipy.linalg.eigh(K, self.M, eigvals_only=True)[6:])
@@ -149,22 +151,22 @@ class FlexibleBody(Elasticity):
 
     @property
     def places(self) -> list[str]:
-        """The names of its interfaces."""
+        """Names of the interfaces."""
         return list(self.interfaces)
 
     def off(self, X: Array) -> Array:
-        """Return how far a point X of its frame is from each interface [m]."""
+        """Return the distance of a point X of the frame from each interface [m]; (interfaces,)."""
         return np.asarray(np.linalg.norm(self.flexibility.points - X, axis=1))
 
     @property
     def euler_B(self) -> Array:
-        """Euler tensor of the undeformed body about its frame, along its axes [kg m^2]; (3, 3)."""
+        """Diagonal of the Euler tensor of the undeformed body in its frame [kg m^2]; (3, 3)."""
         E = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
         return np.diag(np.maximum(np.diag(E), 0.0))
 
     @cached_property
     def flexibility(self) -> Flexibility:
-        """Its numbers in the floating frame."""
+        """Inertia, stiffness and modes in the floating frame."""
         k, of = self.unknowns, self.integrals
         moments: Array = np.zeros((3, 3, k))
         pairs: Pairs = np.zeros((3, 3, k, k))
@@ -196,22 +198,26 @@ class FlexibleBody(Elasticity):
         modes: int = 10,
         frame: str = "centre of mass",
     ) -> Self:
-        """Reduce the finite-element matrices of a free body, by Craig and Bampton's method.
+        """Reduce the finite-element matrices of a free body by the Craig-Bampton method.
 
         Parameters
         ----------
         M, K : (3 * nodes, 3 * nodes)
-            Mass and stiffness, dense or sparse; x, y, z of the first node, and so on.
+            Mass and stiffness matrices, dense or sparse; unknowns are x, y, z of the first node,
+            and
+            so on.
         nodes : (nodes, 3)
-            Places of the nodes [m].
+            Positions of the nodes [m].
         interfaces : mapping
-            Name -> numbers of its nodes, at least three; the interface is rigid.
+            Name -> indices of at least three nodes. Each interface moves as a rigid body.
         modes : int
-            How many modes with held interfaces are kept besides the shapes of moved interfaces.
+            Number of fixed-interface normal modes to keep, in addition to the constraint modes of
+            the interfaces.
         frame : str
-            `"centre of mass"`: the frame follows the mean motion, and the unknowns are modes of the
-            free body. The name of an interface: it is fixed there, and the unknowns are motions of
-            the other interfaces, six each, and amplitudes of the modes.
+            `"centre of mass"`: the frame follows the mean motion, and the elastic coordinates are
+            modes of the free body. The name of an interface: the frame is fixed to it, and the
+            elastic
+            coordinates are the motions of the other interfaces, six each, and modal amplitudes.
         """
         places = numbers(nodes, "nodes")
         if places.ndim != 2 or places.shape[1] != 3:
@@ -248,9 +254,18 @@ class FlexibleBody(Elasticity):
         frame: str = "centre of mass",
         degree: int = 2,
     ) -> Self:
-        """Make a body of a mesh of scikit-fem in space; its interfaces are named boundaries.
+        """Make a flexible body from a three-dimensional scikit-fem mesh.
 
-        For `modes` and `frame` see `from_matrices`, for the rest `poinsot.flexible.ElasticMesh`.
+        Parameters
+        ----------
+        mesh : skfem.Mesh
+            Tetrahedra or hexahedra [m].
+        interfaces : sequence of str
+            Names of boundaries of the mesh; each moves as a rigid body.
+        density, youngs_modulus, poissons_ratio, degree
+            Material and elements; see `poinsot.flexible.ElasticMesh`.
+        modes, frame
+            See `from_matrices`.
         """
         body = ElasticMesh(
             mesh=mesh,
@@ -273,7 +288,7 @@ class FlexibleBody(Elasticity):
 
     @classmethod
     def _reduced(cls, free: FreeBody, pairs: Pairs | None, modes: int, frame: str) -> Self:
-        """Return the body with the frame where it is asked for."""
+        """Return the reduced body with the requested frame."""
         T = free.craig_bampton(count(modes, "modes", 0))
         names = list(free.interfaces)
         if frame == "centre of mass":
@@ -303,7 +318,7 @@ class FlexibleBody(Elasticity):
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the body to a file that `load` reads: netCDF if it is called `.nc`, or `.npz`."""
+        """Write a file that `load` reads: netCDF for the suffix `.nc`, otherwise `.npz`."""
         arrays: dict[str, Any] = {"M": self.M, "K": self.K}
         arrays["interface_names"] = np.array(list(self.interfaces))
         for part in ("position", "modes"):
@@ -325,11 +340,14 @@ class FlexibleBody(Elasticity):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a body from an `.npz` file, or from a netCDF file that is called `.nc`.
+        """Read a body from an `.npz` file, or from netCDF if the suffix is `.nc`.
 
-        It holds `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,), `interface_position` (i, 3)
-        and `interface_modes` (i, 6, k); it may hold `damping` (k, k) and, for a mass matrix that
-        depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k, k) of `MassIntegrals`.
+        Required arrays are `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,),
+        `interface_position` (i, 3) and `interface_modes` (i, 6, k). Optional are `damping` (k, k)
+        and,
+        for a mass matrix that depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k,
+        k)
+        of `MassIntegrals`.
         """
         arrays = _arrays(path)
         needed = ("M", "K", "interface_names", "interface_position", "interface_modes")

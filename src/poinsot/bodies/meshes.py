@@ -1,6 +1,6 @@
-r"""Meshes: surfaces of triangles, files of them, and bodies that they enclose.
+r"""Triangle meshes, and rigid bodies with the mass properties of the volume that they enclose.
 
-Integrals over what a closed surface encloses are sums over tetrahedra on its triangles,
+Integrals over the volume of a closed surface are sums over tetrahedra on its triangles:
 
 .. math:: V = \tfrac16 \sum \det(a, b, c), \qquad
           \int x x^\top dV = \sum \frac{\det(a, b, c)}{120}
@@ -25,13 +25,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """The surface of a mesh: `vertices` (n, 3) [m] and `faces` (m, 3), indices of vertices."""
+    """A triangle mesh: `vertices` (n, 3) [m], and `faces` (m, 3) as indices of vertices."""
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        """Refuse what is no mesh."""
+        """Check shapes and indices."""
         vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces, dtype=np.intp)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
             raise InputError(f"a mesh has vertices of three finite numbers, got {vertices.shape}")
@@ -43,7 +43,7 @@ class Triangles:
         object.__setattr__(self, "faces", faces)
 
     def at_most(self, count: int) -> Triangles:
-        """Return a coarser mesh of at most so many triangles: near vertices become one."""
+        """Return a coarser mesh with at most `count` triangles, by merging nearby vertices."""
         found, cells = self.merged(0.0), 256.0
         size = float(np.ptp(self.vertices, axis=0).max())
         while len(found.faces) > count and size > 0:
@@ -51,7 +51,10 @@ class Triangles:
         return found
 
     def merged(self, size: float) -> Triangles:
-        """Return the mesh with vertices in a cell of a grid [m] as one; 0: those that coincide."""
+        """Return the mesh with the vertices in each grid cell merged.
+
+        `size` is the edge length of the cells [m]; 0 merges vertices that coincide.
+        """
         keys = np.round(self.vertices / size) if size else self.vertices
         _, first, own = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         faces = own.reshape(-1)[self.faces]
@@ -62,7 +65,7 @@ class Triangles:
 
 
 def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str | None]:
-    """Return the mesh of a file, and its own colour if it has one; needs `poinsot[robots]`."""
+    """Return the mesh of a file and its colour, if it has one; needs `poinsot[robots]`."""
     trimesh = optional("trimesh", "robots")
     if not Path(path).is_file():
         raise InputError(f"mesh '{path}': there is no such file")
@@ -81,21 +84,24 @@ def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str 
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Solid):
-    """The body that a closed mesh encloses, given by `mass` [kg] or by `density` [kg/m^3].
+    """A homogeneous rigid body with the volume of a closed mesh, given by `mass` or `density`.
 
-    Its position in a model is that of its centre of mass, and its axes are those of the mesh. The
-    mesh may lie anywhere: `origin` is where its own origin is from the centre of mass [m].
+    The position of the body in a model is that of its centre of mass; its axes are those of the
+    mesh.
+    `origin` is the origin of the mesh relative to the centre of mass [m].
 
     Parameters
     ----------
     surface : Triangles
-        Its surface; `Mesh.load` reads one from a file.
+        Closed surface with outward normals; `Mesh.load` reads one from a file.
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     surface: Triangles
 
     def _check_sizes(self) -> None:
-        """Refuse what encloses nothing."""
+        """Raise `InputError` if the surface is not closed or encloses no volume."""
         if not isinstance(self.surface, Triangles):
             raise InputError(f"Mesh: surface: expected Triangles, got {self.surface!r}")
         open_edges = _open_edges(self.surface.merged(0.0).faces)
@@ -117,9 +123,9 @@ class Mesh(Solid):
         mass: float | None = None,
         density: float | None = None,
     ) -> Mesh:
-        """Return the body that a file encloses (STL, OBJ, glTF, ...); needs `poinsot[robots]`.
+        """Read a mesh file (STL, OBJ, glTF, ...) as a rigid body; needs `poinsot[robots]`.
 
-        `scale` is one number or three, such as 1e-3 for a file in millimetres.
+        `scale` is one factor, or one for each axis, such as 1e-3 for a file in millimetres.
         """
         given = {"mass": mass, "density": density}
         known = {label: value for label, value in given.items() if value is not None}
@@ -127,7 +133,7 @@ class Mesh(Solid):
 
     @cached_property
     def _tetrahedra(self) -> tuple[Array, Array]:
-        """Six times the volume of each tetrahedron from the middle, and their corners (m, 3, 3)."""
+        """Six times the volumes of tetrahedra from the mean vertex, and their corners (m, 3, 3)."""
         corners = self.surface.vertices[self.surface.faces] - self._middle
         return np.linalg.det(corners), corners
 
@@ -137,19 +143,19 @@ class Mesh(Solid):
 
     @property
     def volume(self) -> float:
-        """Volume, whichever way the triangles face [m^3]."""
+        """Enclosed volume [m^3]."""
         return abs(float(self._tetrahedra[0].sum())) / 6
 
     @property
     def origin(self) -> Array:
-        """Where the origin of the mesh is from the centre of mass [m]; (3,)."""
+        """Origin of the mesh relative to the centre of mass [m]; (3,)."""
         sixfold, corners = self._tetrahedra
         centre = np.einsum("m,mij->j", sixfold, corners) / (4 * sixfold.sum())
         return np.asarray(-(self._middle + centre))
 
     @property
     def second_moments(self) -> tuple[float, float, float]:
-        """Mean squares of x, y, z from the centre of mass [m^2]."""
+        """Mean squares of x, y, z about the centre of mass [m^2]."""
         x, y, z = (np.diag(self.euler_B) / self.mass).tolist()
         return x, y, z
 
@@ -170,7 +176,7 @@ class Mesh(Solid):
 
 
 def _open_edges(faces: NDArray[np.intp]) -> int:
-    """Return how many directed edges have no opposite one."""
+    """Return the number of directed edges without an opposite edge."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     count = int(edges.max()) + 1
     along, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]

@@ -60,7 +60,9 @@ def read_robot(
     except (RobotFileError, ModelFileError):
         raise
     except InputError as error:
-        raise RobotFileError(robot.file, "robot", f"makes no model: {error}") from error
+        raise RobotFileError(
+            robot.file, "robot", f"cannot be converted to a model: {error}"
+        ) from error
     if robot.omissions:
         warnings.warn(OmissionWarning(robot.file, map(str, robot.omissions)), stacklevel=3)
     return builder.model
@@ -161,7 +163,7 @@ class _Builder:
             for n in (f"{name}.{kind}", *(f"{name}.{kind}{k}" for k in range(2, 99)))
             if n not in taken
         )
-        self.robot.omit(f"{kind} '{name}'", f"it is called '{other}', for the name is taken")
+        self.robot.omit(f"{kind} '{name}'", f"renamed to '{other}', because the name is taken")
         return other
 
     def names(self) -> set[str]:
@@ -222,7 +224,7 @@ class _Builder:
                 if len(after.get(child, ())) != 1 or joint.free or after[child][0].free:
                     raise self.refuse(
                         f"link '{child.head.name}'",
-                        "moves and has no mass; give it an <inertial>, or fix it to another link",
+                        "can move and has no mass; give it an <inertial> or fix it to another link",
                     )
                 continue
             parts: list[Segment | _Group] = list(segments(joint.steps))
@@ -262,15 +264,17 @@ class _Builder:
                 names = " and ".join(f"'{step.name}'" for step in steps)
                 raise self.refuse(
                     f"joint '{joint.name}'",
-                    f"has steps that no joints of a model are, one after the other ({names}): "
-                    "put a link with a mass of its own between them",
+                    f"cannot be represented by joints of a model ({names}): put a link with a mass "
+                    "between them",
                 )
             chains[k] = joint, parent, child, found
 
     def drop(self, frame: _Group) -> None:
         """Leave out a frame without mass that would be inside of a joint."""
         for link in frame.links:
-            self.robot.omit(f"link '{link.name}'", "it is inside of a joint of the model")
+            self.robot.omit(
+                f"link '{link.name}'", "left out; its two joints become one joint of the model"
+            )
             del self.groups[link.name]
 
     def lent(
@@ -344,7 +348,8 @@ class _Builder:
         except InputError as error:
             raise self.refuse(
                 what,
-                f"cannot be a body: {error} (or merge_fixed=True, or repair_inertia=True)",
+                f"is not a valid body: {error}; or read the file with repair_inertia=True, which "
+                "takes the nearest possible inertia, or merge_fixed=True",
             ) from error
         for each in [link, *group.links]:
             self.bodies[each.name] = body
@@ -357,7 +362,10 @@ class _Builder:
         E = axes @ np.diag(np.maximum(values, 0.0)) @ axes.T
         found = inertia_from_euler(E)
         change = abs(found - inertia).max() / abs(inertia).max()
-        self.robot.omit(what, f"its inertia is that of no body; changed by {100 * change:.2g} %")
+        self.robot.omit(
+            what,
+            f"no body has its inertia; changed by {100 * change:.2g} % to the nearest possible",
+        )
         return found
 
     def on(self, link: str | None) -> Body | Ground:
@@ -463,15 +471,15 @@ class _Builder:
         what, (joint, _) = f"joint '{step.name}'", self.coordinates[step.name]
         for label, value in (("armature", step.armature), ("frictionloss", step.friction)):
             if value:
-                self.robot.omit(what, f"the {label} of a ball joint")
+                self.robot.omit(what, f"{label} of a ball joint ignored")
         if step.stiffness:
-            self.robot.omit(what, "the stiffness of a ball joint")
+            self.robot.omit(what, "stiffness of a ball joint ignored")
         a, b = self.model.joints[joint].bodies
         if step.damping and isinstance(a, Ground) and isinstance(b, Body):
             drag = Drag(b, angular_viscous=step.damping)
             self.model.add_force(self.new(f"{step.name}.friction", "force"), drag)
         elif step.damping:
-            self.robot.omit(what, "the damping of a ball joint between two bodies")
+            self.robot.omit(what, "damping of a ball joint between two bodies ignored")
 
     def add_coupling(self, coupling: Any) -> None:
         """Add a coordinate that follows another one, as a gear or a cam."""
@@ -499,7 +507,7 @@ class _Builder:
         one, other = self.on(a.link), self.on(b.link)
         what, name = f"loop '{loop.name}'", self.new(loop.name, "joint")
         if one is other:
-            self.robot.omit(what, "both of its ends are on one body")
+            self.robot.omit(what, "ignored; both ends are on the same body")
         elif gap <= CLOSED:
             joint = Weld(one, other) if loop.welded else Spherical(one, other, point=a.position)
             self.model.add_joint(name, joint)

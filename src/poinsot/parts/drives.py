@@ -1,4 +1,4 @@
-"""Drives: joints that move as prescribed, whatever force that takes."""
+"""Drives: prescribed motions of joint coordinates."""
 
 from __future__ import annotations
 
@@ -24,24 +24,29 @@ from poinsot.ph.signals import Signal, Table, as_signal
 
 @dataclass(frozen=True, eq=False)
 class Drive(PortPlace):
-    """A prescribed motion of a free direction of a joint, such as a crank at constant speed.
+    """A prescribed motion of a joint coordinate, such as a crank at constant speed.
 
-    The drive exerts the torque [N m] or force [N] that the motion takes: it is the output y of a
-    port whose input u is the rate [rad/s or m/s], so that u·y is the power put in
-    [BAPM21, eq. (43)]. Steps end where the motion is, without drift.
+    The drive is a port with the rate as its input u [rad/s or m/s] and the torque [N m] or force
+    [N]
+    as its output y; u·y is the power supplied [BAPM21, eq. (43)]. The motion holds at the end of
+    each
+    step, without drift.
 
     Parameters
     ----------
     joint : str
-        The joint by name.
+        Name of the joint.
     coordinate
-        Its angle [rad], counted over turns, or displacement [m], from the start on: a formula of t
-        as text, `Formula`, `Table`, or a function of time [s].
+        Angle, counted over full turns [rad], or displacement [m], zero at the start: a formula in t
+        as
+        a string, a `Formula`, a `Table`, or a function of time [s].
     rate
-        Its rate instead [rad/s or m/s]: a number, or as above; where it leads to is not looked at.
-        With a coordinate that is a Python function, its derivative, for the velocity at the start.
+        Alternative to `coordinate`: the rate [rad/s or m/s], a number or as above; the coordinate
+        is
+        then not corrected. Together with a Python function as `coordinate`: its derivative, for the
+        velocity at the start.
     freedom : str
-        The free direction, where the joint has several.
+        Name of the coordinate, if the joint has several.
     """
 
     joint: str
@@ -50,7 +55,7 @@ class Drive(PortPlace):
     rate: Signal | ArrayLike | str | None = None
 
     def __post_init__(self) -> None:
-        """Read formulas, and refuse what is no motion."""
+        """Parse formulas and check the motion."""
         for label in ("coordinate", "rate"):
             value = getattr(self, label)
             if value is not None:
@@ -60,7 +65,7 @@ class Drive(PortPlace):
 
     @property
     def motion(self) -> Prescribed:
-        """What is prescribed."""
+        """The prescribed motion."""
         rate = None if self.rate is None else as_signal(self.rate)
         if self.coordinate is not None:
             return ByPosition(as_signal(self.coordinate), rate)
