@@ -1,4 +1,4 @@
-"""Inputs over time: constants, tables, functions."""
+"""Inputs over time: constants, tables and functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Signal: TypeAlias = Callable[[float], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """The same input at all times."""
+    """A constant input."""
 
     value: Array
 
@@ -28,7 +28,7 @@ class Constant:
         return self.value
 
     def over(self, times: Array) -> Array:
-        """Return the value at every time; shape (times, size)."""
+        """Return the value at many times; shape (times, size)."""
         return np.tile(np.atleast_1d(self.value), (times.size, 1))
 
 
@@ -40,7 +40,7 @@ class Table:
     times : (k,)
         Times [s], increasing.
     values : (k,) or (k, size)
-        The input at each time, in the unit of the port.
+        Values at these times, in the unit of the port.
     """
 
     def __init__(self, times: ArrayLike, values: ArrayLike) -> None:
@@ -78,9 +78,9 @@ class Table:
 
 
 def as_signal(value: Signal | ArrayLike) -> Signal:
-    """Make a signal of a function of time, a formula of t as text, or a constant.
+    """Return a signal for a function of time, a formula in t, or a constant.
 
-    A vector may be given by several texts and numbers.
+    A vector may be given by several formulas and numbers.
     """
     if callable(value):
         return value

@@ -1,4 +1,4 @@
-"""Simulations: from a model to a result."""
+"""`simulate`: from a model to a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of parameters for many runs: lists, grids, and samples that fill a box."""
+"""Parameter values of many runs: tables, grids and samples."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST = 10**8
 
 
 def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
-    """Return values of parameters by path, one for each run: of a mapping, a table or a dataset.
+    """Return the values of parameters by path, one for each run, from a mapping, table or dataset.
 
-    Numbers have the shape (runs,), vectors (runs, 3). Refuses values of different lengths.
+    Numbers have the shape (runs,), vectors (runs, 3). Raises `InputError` for different lengths.
     """
     columns = getattr(values, "columns", None)  # of a table of pandas
     if not isinstance(values, Mapping) and columns is not None:
@@ -50,9 +50,18 @@ def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
 
 
 def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """Return all combinations of values, the last parameter changing fastest.
+    """Return all combinations of values; the last parameter changes fastest.
 
-    `ps.grid({"bodies.rod.mass": [0.4, 0.5], "gravity.z": [-9.81, -1.62]})` has four runs.
+    Parameters
+    ----------
+    values : mapping
+        Path -> values: `{"bodies.rod.mass": [0.4, 0.5], "gravity.z": [-9.81, -1.62]}` gives four
+        runs.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     lists = {
         path: table({path: each})[path] for path, each in named(values, "grid", EXAMPLE).items()
@@ -69,9 +78,21 @@ def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
 def latin_hypercube(
     ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
 ) -> dict[str, Array]:
-    """Return samples between (low, high) of each parameter, one in each of as many slices [MBC79].
+    """Return Latin hypercube samples of parameters [MBC79].
 
-    The same seed has the same samples. Ranges of vectors are a vector each.
+    Parameters
+    ----------
+    ranges : mapping
+        Path -> (low, high), two numbers or two vectors.
+    runs : int
+        Number of samples.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     from scipy.stats import qmc
 
@@ -81,9 +102,21 @@ def latin_hypercube(
 def sobol(
     ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
 ) -> dict[str, Array]:
-    """Return scrambled Sobol points between (low, high) of each parameter [S67].
+    """Return scrambled Sobol points of parameters [S67].
 
-    They are balanced if there are a power of two of them.
+    Parameters
+    ----------
+    ranges : mapping
+        Path -> (low, high), two numbers or two vectors.
+    runs : int
+        Number of points; they are balanced for powers of two.
+    seed : int
+        Seed of the scrambling.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     from scipy.stats import qmc
 

@@ -237,7 +237,7 @@ class FileStore(Store):
 
 
 def is_study(path: str | PathLike[str]) -> bool:
-    """Tell whether a file is that of a study."""
+    """Return whether a file is that of a study."""
     try:
         with h5py.File(path, "r") as file:
             return MARK in file.attrs
@@ -246,9 +246,10 @@ def is_study(path: str | PathLike[str]) -> bool:
 
 
 def load_study(path: str | PathLike[str]) -> xarray.Dataset:
-    """Open the file of a study, also of one that goes on; numbers are read as they are asked for.
+    """Open the file of a study, finished or not; arrays are read when they are used.
 
-    The dataset is that of `ensemble`. Runs that are pending, with status 0, are zero or nan.
+    Returns a dataset like that of `ensemble`. Values of pending runs, with status 0, are zero or
+    nan.
     """
     if not is_study(path):
         raise InputError(f"'{path}' is no study of many runs")
