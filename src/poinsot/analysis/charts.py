@@ -1,4 +1,4 @@
-"""Coordinates of the states near a state: as few as there are ways to start a run."""
+"""Minimal coordinates of the consistent states near a state."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Linear systems as other programs have them: SciPy, python-control, pyMOR."""
+"""Conversion of linear systems for other packages: SciPy, python-control, pyMOR."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-r"""What is left of a descriptor system when constraints are eliminated.
+r"""Elimination of constraints from linear descriptor systems.
 
 The pencil (E, A) splits the space of states into V, on which it is an ordinary differential
 equation, and W, on which it is algebraic (Wong's sequences; Berger, Ilchmann, Trenn, Linear
@@ -6,11 +6,12 @@ Algebra Appl. 436, 2012):
 
 .. math:: x = V \xi + W \eta, \qquad \dot\xi = F \xi + G u, \qquad N \dot\eta = \eta + H u
 
-with N nilpotent: eigenvalues of F are the finite ones of the pencil, W belongs to infinite ones.
+with N nilpotent. The eigenvalues of F are the finite ones of the pencil; W belongs to the infinite
+ones.
 
-Constraints that hold as rates, G v = 0, leave g(q) constant. Such constants are found by the
-structure alone, n^T (J - R) = 0 makes n^T E x one whatever the energy is, and V is where they
-vanish: they are no modes of the system.
+Velocity constraints G v = 0 leave g(q) constant. Such constants follow from the structure alone:
+if n^T (J - R) = 0, then n^T E x is one for any energy. V is the space on which they vanish, since
+they are not modes of the system.
 """
 
 from dataclasses import dataclass

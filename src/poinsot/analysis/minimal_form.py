@@ -51,19 +51,20 @@ class ProjectedForm(LinearPHSystem):
 
 @dataclass(frozen=True, eq=False)
 class MinimalForm(ProjectedForm):
-    """An explicit port-Hamiltonian system in independent states.
+    """An explicit linear port-Hamiltonian system in independent states.
 
-    Of a mechanical system xi = (q, v) are displacements and velocities of as many degrees of
-    freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
+    For mechanical systems xi = (q, v) are the displacements and velocities of the degrees of
+    freedom:
+    E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
     """
 
     @property
     def freedoms(self) -> int:
-        """Degrees of freedom: half of the states."""
+        """Number of degrees of freedom: half the number of states."""
         return self.n // 2
 
     def block(self, matrix: str) -> Array:
-        """Return M, K, J, R (of velocities) or B of the mechanical form, by its letter."""
+        """Return the matrix M, K, J, R (of velocities) or B of the mechanical form by its letter."""
         half = self.n // 2
         if [s.name for s in self.states] != ["q", "v"]:
             raise InputError(
@@ -83,10 +84,11 @@ class MinimalForm(ProjectedForm):
 
 
 def minimal(linear: LinearSystem) -> MinimalForm:
-    """Return the explicit minimal port-Hamiltonian form of a linear system [BAPM21, eq. (47)].
+    """Return the explicit minimal form of a linear port-Hamiltonian system [BAPM21, eq. (47)].
 
-    Where every constraint is one of a mechanical system in (q, v, multipliers), it has the blocks
-    M, K, J, R and B; see `MinimalForm.block`.
+    If all constraints are those of a mechanical system in (q, v, multipliers), it has the blocks M,
+    K,
+    J, R and B; see `MinimalForm.block`.
     """
     if not isinstance(linear, LinearSystem):
         raise StructureError(

@@ -1,4 +1,4 @@
-"""Mode shapes as motions: results to be looked at, played and saved like those of runs."""
+"""Mode shapes as motions: results that can be played, plotted and saved."""
 
 from typing import TYPE_CHECKING, Any
 

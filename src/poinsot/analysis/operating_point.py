@@ -1,4 +1,4 @@
-"""Where to linearise: a state, what it moves by, and the multipliers that belong to it."""
+"""Operating points of linearisations: state, rate and consistent multipliers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

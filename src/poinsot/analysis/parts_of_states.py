@@ -1,12 +1,12 @@
-r"""Reduction of some states only: the others stay as they are, with all constraints.
+r"""Reduction of selected states; all others and all constraints are kept.
 
-Of momenta :math:`p_f \approx V_f\, p_f'` alone [BAPM21, eq. (46)], with x = V x', V = diag(V_f, I)
-and efforts Q V = W Q':
+Momenta are reduced by :math:`p_f \approx V_f\, p_f'` [BAPM21, eq. (46)], with x = V x',
+V = diag(V_f, I) and efforts Q V = W Q':
 
 .. math:: W^\top E V\, \dot x' = W^\top (J - R)\, W Q' x' + W^\top B u .
 
-Of a mechanical system displacements go with velocities, q_f = V_f q_f'. Constraints that every
-state of the reduced space fulfils, G V = 0, are left out with their multipliers.
+In mechanical systems, displacements are reduced with velocities, q_f = V_f q_f'. Constraints that
+every state of the reduced space satisfies, G V = 0, are removed with their multipliers.
 """
 
 from collections.abc import Sequence

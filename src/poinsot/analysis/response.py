@@ -31,18 +31,18 @@ SINGULAR, ACCURATE = 1e-13, 1e-7
 
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
-    """Outputs over inputs of a linear system at i omega.
+    """Frequency response of a linear system, outputs over inputs at i omega.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Name of the system.
     frequencies : (points,)
         omega [rad/s].
     values : (points, outputs, inputs)
-        Y / U, complex; infinite where omega is an eigenfrequency without damping.
+        Y / U, complex; infinite at undamped eigenfrequencies.
     outputs, inputs : tuple of str
-        Their names, and their SI units where these are known.
+        Their names, with SI units if known.
     """
 
     name: str
@@ -55,27 +55,27 @@ class FrequencyResponse:
 
     @property
     def hertz(self) -> Array:
-        """Frequencies in Hz."""
+        """Frequencies [Hz]; (points,)."""
         return self.frequencies / (2 * np.pi)
 
     @property
     def magnitude(self) -> Array:
-        """abs(Y / U); (points, outputs, inputs)."""
+        """Magnitude abs(Y / U); (points, outputs, inputs)."""
         return np.asarray(abs(self.values))
 
     @property
     def decibels(self) -> Array:
-        """20 log10 of the magnitude."""
+        """Magnitude [dB], 20 log10 abs(Y / U); (points, outputs, inputs)."""
         with np.errstate(divide="ignore"):
             return np.asarray(20 * np.log10(self.magnitude))
 
     @property
     def phase(self) -> Array:
-        """Phase [rad], without jumps over frequency."""
+        """Phase [rad], unwrapped over frequency; (points, outputs, inputs)."""
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str, input: str) -> Complex:
-        """Return the response of one output to one input, by names; (points,)."""
+        """Return the response of one output to one input, by name; (points,)."""
         places = []
         for what, name, known in (
             ("output", output, self.outputs),
@@ -98,23 +98,23 @@ def frequency_response(
     at: Any = "start",
     coordinates: str | None = None,
 ) -> FrequencyResponse:
-    """Return y = C (i omega E - A)^-1 B u between ports, by one sparse solution a frequency.
+    """Return y = C (i omega E - A)^-1 B u between ports, by one sparse solution per frequency.
 
     Parameters
     ----------
-    system : Model, PHSystem, LinearPHSystem, LinearDescriptor
-        What is not linear is linearised first.
+    system : Model, PHSystem, LinearPHSystem or LinearDescriptor
+        Nonlinear systems are linearised first.
     frequencies : (points,)
         omega [rad/s].
     inputs, outputs : str or sequence of str
-        Ports, or entries of them like `"tip[2]"`; default: all.
+        Ports, or components of them such as `"tip[2]"`. Default: all.
     at, coordinates
         See `linearise`.
 
     Raises
     ------
     NoEffectError
-        An input that moves nothing at any of the frequencies, or an output that nothing moves.
+        If an input has no effect, or an output is not affected, at any of the frequencies.
     """
     linear = linearise(system, at, coordinates=coordinates)
     require_determined(linear)
@@ -157,7 +157,7 @@ def frequency_response(
 
 
 def _chosen(linear: AnyLinear, given: str | Sequence[str] | None, what: str) -> NDArray[np.intp]:
-    """Return the numbers of inputs or outputs by names of ports or of their entries."""
+    """Return the indices of inputs or outputs, by names of ports or of their components."""
     if not linear.ports:
         raise InputError(
             f"system '{linear.name}' has no ports; add one, e.g. "
@@ -187,7 +187,7 @@ def _require_effect(
     B: Array,
     C: Array,
 ) -> None:
-    """Refuse ports that neither move anything nor are moved."""
+    """Refuse inputs without an effect and outputs that nothing affects."""
     for k, name in enumerate(inputs):
         if not B[:, k].any():
             raise NoEffectError(
@@ -203,7 +203,7 @@ def _require_effect(
 
 
 class _Solver:
-    """Solves (i omega E - A) x = B u; equations that repeat others are left out."""
+    """Solves (i omega E - A) x = B u, without redundant equations."""
 
     def __init__(self, linear: AnyLinear) -> None:
         E, A = linear.matrix_E, linear.matrix_A
@@ -256,9 +256,9 @@ class _Solver:
 
 
 def _densely(pencil: Complex, right: Array) -> Complex:
-    """Return the shortest solution: multipliers that repeated constraints leave open do not matter.
+    """Return the shortest solution, since multipliers of redundant constraints are not unique.
 
-    NaN where there is none.
+    NaN if there is none.
     """
     lu, pivots, singular = scipy.linalg.lapack.zgetrf(pencil)
     if not singular:
@@ -285,7 +285,7 @@ def _gap(residual: Any, right: Array) -> float:
 
 
 def poles(system: Any, *, at: Any = "start", coordinates: str | None = None) -> Complex:
-    """Return all finite eigenvalues of a small system [1/s], multiple zeros included."""
+    """Return all finite eigenvalues of a small system [1/s], including multiple zeros."""
     part = eliminate(linearise(system, at, coordinates=coordinates))
     values = eigen(part.F)[0]
     # Of a double zero there is one eigenvector.
@@ -300,10 +300,11 @@ def zeros(
     at: Any = "start",
     coordinates: str | None = None,
 ) -> Complex:
-    r"""Return the transmission zeros between ports [1/s].
+    """Return the transmission zeros between ports [1/s].
 
-    Where the Rosenbrock pencil [[A - s E, B], [C, D]] loses rank: finite generalised eigenvalues,
-    of the explicit form. There have to be as many inputs as outputs.
+    These are the finite values at which the Rosenbrock pencil [[A - s E, B], [C, D]] loses rank.
+    The
+    numbers of inputs and outputs must be equal.
     """
     linear = linearise(system, at, coordinates=coordinates)
     columns, rows = _chosen(linear, inputs, "inputs"), _chosen(linear, outputs, "outputs")
@@ -358,9 +359,9 @@ def power_spectrum(
     Parameters
     ----------
     result : Result
-        The run; saved times have to be evenly spaced.
+        A run with evenly spaced saved times.
     values : str or (times,) or (times, size)
-        A state by its name, or any values at the saved times of the result.
+        Name of a state, or any values at the saved times.
     window : str
         Window of `scipy.signal`.
 
@@ -369,8 +370,7 @@ def power_spectrum(
     frequencies : (points,)
         omega [rad/s].
     density : (points,) or (points, size)
-        Power a rad/s: its integral over frequencies is the mean square of the deviation from the
-        mean.
+        Power per rad/s: its integral over frequencies is the variance of the values.
     """
     from scipy.signal import periodogram
 

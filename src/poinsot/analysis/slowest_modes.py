@@ -1,8 +1,8 @@
 r"""The slowest modes of a large system, by shift and invert on the sparse pencil.
 
-Constraints on velocities leave g(q) constant, as many zeros as there are constraints. Written on
-displacements, K q = 0 with q' = v, they leave none; and those that repeat others are left out. Of a
-mechanical system that is
+Velocity constraints leave g(q) constant, which gives one zero eigenvalue for each. Written for
+displacements, K q = 0 with q' = v, they give none; redundant ones are removed. For mechanical
+systems the pencil is
 
 .. math::
 

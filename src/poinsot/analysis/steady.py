@@ -1,15 +1,15 @@
-r"""Steady motions as relative equilibria: what moves looks the same from a frame that moves along.
+r"""Steady motions as relative equilibria: motions that are constant in a moving frame.
 
-The frame turns at the rate :math:`\Omega = \dot\vartheta\, a` about an axis through a point c, and
-moves with a velocity V. Bodies stand still in it, but for spins about their axes of symmetry:
+The frame rotates at the rate :math:`\Omega = \dot\vartheta\, a` about an axis through a point c,
+and moves with a velocity V. Bodies are at rest in it, except for spins about axes of symmetry:
 
 .. math::
 
     v = V + \Omega \times (r - c), \qquad \omega = \Omega + s\, e, \qquad
     \dot p = \Omega \times p, \qquad \dot L = \Omega \times L .
 
-With these, what acts on bodies is in balance, Z^T grad V + K^T lambda + (p', L') = B u, and
-velocities suit the joints and contacts, K t = 0.
+Forces are then in balance, Z^T grad V + K^T lambda + (p', L') = B u, and velocities satisfy the
+constraints, K t = 0.
 """
 
 from __future__ import annotations
@@ -61,26 +61,26 @@ Moving = TypeVar("Moving", Turning, Relative)
 
 @dataclass(frozen=True, eq=False)
 class SteadyMotion(Balanced):
-    """A motion that looks the same at all times from a frame that moves along.
+    """A motion that is constant in a moving frame; result of `steady_motion`.
 
     `ps.simulate(s.system, x0=s.x, angles=s.angles, inputs=...)` follows it.
 
-    Parameters
+    Attributes
     ----------
     axis, point : (3,)
-        What the frame turns about, world axes [m].
+        Axis of rotation of the frame: direction and a point [m], world axes.
     rate : float
-        How fast it turns [rad/s].
+        Rate of rotation [rad/s].
     velocity : (3,)
-        How fast the point moves [m/s].
+        Velocity of the point [m/s].
     spins : mapping
-        Body -> spin relative to the frame (3,) [rad/s], world axes.
+        Body -> spin relative to the frame [rad/s], world axes; (3,).
     rates : mapping
-        Coordinate or field -> its rate, of a system in coordinates of its own.
+        Coordinate or field -> rate, for systems in generalised coordinates.
     x_rate : (n,)
-        The rate of the state x.
+        Rate of the state x.
     symmetry : Fields
-        The fields that such a system moves along.
+        Symmetry fields of such a system.
     """
 
     axis: Vector = field(default_factory=lambda: np.zeros(3))
@@ -93,7 +93,7 @@ class SteadyMotion(Balanced):
     symmetry: Fields | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         spins = [
             f"'{name}' spins at {np.linalg.norm(s):.6g} rad/s" for name, s in self.spins.items()
         ]
@@ -122,51 +122,50 @@ def steady_motion(
     t: float = 0.0,
     stable: bool = True,
 ) -> SteadyMotion:
-    """Return a steady motion: it looks the same at all times from a frame that moves along.
+    """Return a steady motion, which is constant in a moving frame.
 
-    A mechanism turns about an axis, moves along, and spins; deformations of elastic bodies stay. A
-    Lagrangian or a redundant system moves along coordinates that nothing depends on.
+    A mechanism rotates about an axis, translates and spins, with constant deformations of elastic
+    bodies. A Lagrangian or redundant system moves along cyclic coordinates.
 
-    If all rates are given, the configuration is found, from the start on. Rates that are None are
-    found instead, and the configuration stays as it is.
-
-    Without spins and contacts, inertial forces have a potential as well: then the configuration
-    goes down to where it is least, like an equilibrium, so that the motion is stable. Otherwise it
-    is the nearest one in balance.
+    If all rates are given, the configuration is computed, beginning from the start. If some rates
+    are
+    None, these rates are computed for the configuration of the start. Without spins and contacts,
+    inertial forces have a potential: the configuration is then a minimum, as for an equilibrium, so
+    that the motion is stable. Otherwise it is the nearest one in balance.
 
     Parameters
     ----------
     model : Model, LagrangianSystem or PHSystem
-        The mechanism, or a mechanical system in coordinates of its own.
+        A mechanism, or a mechanical system in generalised coordinates.
     axis, point : (3,)
-        What everything turns about: a direction, and a point [m] of it, world axes.
+        Axis of rotation: direction and a point [m], world axes.
     rate : float or None
-        How fast [rad/s].
+        Rate of rotation [rad/s].
     velocity : (3,)
-        What the point moves with [m/s].
+        Velocity of the point [m/s].
     spins : mapping
-        Body -> rate at which it spins besides [rad/s], about the axis of symmetry of its inertia,
-        in the sense of the axis of its shape that this is nearest to; None: to be found. A sphere
-        has many such axes: give a vector (3,) in its own axes.
+        Body -> additional rate about the axis of symmetry of its inertia [rad/s], with the sense of
+        the nearest axis of its shape; None: to be computed. For a sphere, give a vector (3,) in its
+        own axes.
     rates : mapping
-        Of a system in coordinates of its own: coordinate -> its constant rate, or None: to be
-        found; any name -> (field, rate) moves several coordinates, such as those of a rotation
-        matrix, by a matrix (n, n) or a function zeta -> (n,). All others stay.
+        For systems in generalised coordinates: coordinate -> its constant rate, or None: to be
+        computed; or any name -> (field, rate), which moves several coordinates, such as those of a
+        rotation matrix, by a matrix (n, n) or a function zeta -> (n,). All others are constant.
     guess : float
-        What rates that are looked for are guessed to be [rad/s]; there may be several.
+        Initial guess of rates that are computed [rad/s]; there may be several solutions.
     coordinates : str
-        Those of the state, see `Model.compile`.
+        Coordinates of the state, see `Model.compile`.
     x0 : array or mapping
-        State whose configuration is the start; its velocities do not matter.
+        State with the initial configuration; its velocities are ignored.
     inputs : mapping
-        Port name -> constant, or function whose value at time t [s] counts.
+        Port name -> constant, or function that is evaluated at time t [s].
     stable : bool
-        Without spins and contacts: leave a motion that is not stable. False: take the nearest.
+        Without spins and contacts, True: find a stable motion. False: take the nearest one.
 
     Raises
     ------
     NoEquilibriumError
-        If there is none near: says what is left over and which bodies it moves.
+        If none is found. It has the remaining force and names the bodies that it moves.
     """
     system = as_system(model, coordinates)
     if not isinstance(system, MechanicalForm):
@@ -237,7 +236,7 @@ def steady_motion(
 
 
 def _require_no_transmissions(system: MechanicalForm) -> None:
-    """Refuse transmissions, whose angles grow in a steady motion."""
+    """Refuse transmissions, whose angles increase in a steady motion."""
     if not isinstance(system, MechanismForm | QuaternionForm):
         return
     for driven in system.mechanism.drives:

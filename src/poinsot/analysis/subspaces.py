@@ -1,7 +1,7 @@
-r"""Spaces that explicit linear systems are projected on, and the systems that are left.
+r"""Projection of explicit linear systems onto subspaces.
 
-Of displacements q = T q' of a mechanical system everything is projected alike, so that what is left
-is one again. Of any other, x = V xi with test space W = Q V, V^T Q^T E V = I, and
+For mechanical systems, displacements q = T q' are projected like velocities, so that the result is
+mechanical again. For others, x = V xi with the test space W = Q V, V^T Q^T E V = I, and
 
 .. math:: \dot\xi = V^\top Q^\top (J - R)\,Q V\,\xi + V^\top Q^\top B u
 

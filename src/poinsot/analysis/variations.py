@@ -1,4 +1,4 @@
-"""Runs near a run: the same model with slightly other values of each parameter."""
+"""Simulations near a simulation: the same model with perturbed parameters."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Plots over time: energy and its balance, invariants, joints, states; and all of them on a page.
+"""Plots over time: energy and its balance, invariants, joints, states; and an overview.
 
-Each draws into given axes or those of a new figure, and returns the figure. `settings` are those of
-the axes, such as `title` and `ylim`.
+Each draws into given axes or those of a new figure, and returns the figure. `settings` are passed
+to the axes, such as `title` and `ylim`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def plot_energy(result: Result, ax: Axes | None = None, **settings: Any) -> Figu
 
 
 def plot_energy_kinds(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
-    """Plot the kinds of energy [J] (kinetic, gravity, springs and fields) and their sum H."""
+    """Plot kinetic energy, gravity, springs and fields [J], and their sum H."""
     with over_time(ax, "energy [J]", **settings) as ax:
         for kind, values in result.observation.energies.items():
             draw_line(ax, result.time, values, label=kind)
@@ -45,7 +45,7 @@ def plot_energy_kinds(result: Result, ax: Axes | None = None, **settings: Any) -
 
 
 def plot_power(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
-    """Plot the power [W] that is supplied through each outer port."""
+    """Plot the power supplied through each outer port [W]."""
     with over_time(ax, "supplied power [W]", **settings) as ax:
         for port in result.outer_ports:
             draw_line(ax, port.time, port.power, label=plain(port.name))
@@ -87,10 +87,7 @@ def plot_constraints(
     level: Literal["position", "velocity"] = "position",
     **settings: Any,
 ) -> Figure:
-    """Plot the largest violation of a constraint, of a run or of several by label.
-
-    Those of lengths are in metres, those of directions have no unit.
-    """
+    """Plot the largest constraint violation of one run, or of several by label [m or rad]."""
     runs = {"": results} if isinstance(results, Result) else results
     what = "|g|" if level == "position" else "|G v|"
     with over_time(ax, f"max {what} [SI units]", **settings) as ax:
@@ -108,9 +105,9 @@ def plot_drift(
     momentum: bool = True,
     **settings: Any,
 ) -> Figure:
-    """Plot how far energy and angular momentum are from their values at a time `start` [s].
+    """Plot the relative change of energy and angular momentum since a time `start` [s].
 
-    Relative to their size; `momentum=False` leaves out what the ground takes up.
+    `momentum=False` leaves out the angular momentum, which the ground may change.
     """
     kept = result.time >= start - 1e-12
     time, H, L = result.time[kept], result.energy[kept], result.angular_momentum[kept]
@@ -132,7 +129,7 @@ def plot_reactions(
     part: Literal["force", "torque"] = "force",
     **settings: Any,
 ) -> Figure:
-    """Plot the size of the reaction of joints, all or those named: force [N] or torque [N m]."""
+    """Plot the magnitude of joint reactions, all or by name: force [N] or torque [N m]."""
     chosen, unit = _chosen(result, joints), "N" if part == "force" else "N m"
     # Repeated constraints share a load in many ways: what is drawn is one of them.
     note = "" if all(joint.complete for joint in chosen) else "\n* one of many"
@@ -152,7 +149,7 @@ def plot_coordinates(
     kind: Literal["angle", "displacement"] = "angle",
     **settings: Any,
 ) -> Figure:
-    """Plot angles [rad] or displacements [m] of joints, all or those named; zero at the start."""
+    """Plot joint angles [rad] or displacements [m], all or by name; zero at the start."""
     with over_time(ax, f"{kind} [{'rad' if kind == 'angle' else 'm'}]", **settings) as ax:
         for joint in _chosen(result, joints):
             for name, values in joint.coordinates.items():
@@ -173,7 +170,7 @@ def plot_sensors(
     sensors: Iterable[str] | None = None,
     **settings: Any,
 ) -> Figure:
-    """Plot what sensors recorded, all or those named, each in its own unit."""
+    """Plot recorded sensors, all or by name, each in its own unit."""
     with over_time(ax, "sensors", **settings) as ax:
         for name in result.sensors if sensors is None else sensors:
             sensor = result.sensor(name)
@@ -193,7 +190,7 @@ def plot_ports(
     kind: Literal["input", "output"] = "input",
     **settings: Any,
 ) -> Figure:
-    """Plot inputs u or outputs y of outer ports, or of those named, each in its own unit.
+    """Plot inputs u or outputs y of outer ports, all or by name, each in its own unit.
 
     The torque of a motor is an input, that of a drive an output.
     """
@@ -220,7 +217,7 @@ def plot_states(result: Result, ax: Axes | None = None, **settings: Any) -> Figu
 
 
 def plot_iterations(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
-    """Plot how many Newton iterations each saved step took."""
+    """Plot the number of Newton iterations of each saved step."""
     from matplotlib.ticker import MaxNLocator
 
     with over_time(ax, "Newton iterations a step", **settings) as ax:
@@ -236,7 +233,7 @@ def plot_iterations(result: Result, ax: Axes | None = None, **settings: Any) -> 
 
 
 def plot_overview(result: Result) -> Figure:
-    """Plot what the result has: energy, balance, momenta, constraints, joints, ports, states."""
+    """Plot an overview: energy, balance, momenta, constraints, joints, ports and states."""
     drawings = overview(result)
     rows = (len(drawings) + 1) // 2
     with drawing(10, 2.7 * rows + 0.5) as figure:

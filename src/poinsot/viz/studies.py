@@ -1,4 +1,4 @@
-"""Pictures of studies: lines by a parameter, maps of two, fans of quantiles over time."""
+"""Plots of studies: lines over one parameter, maps over two, and quantiles over time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ REDUCED = ("end", "max", "min", "mean")
 def plot_fan(
     study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
-    """Plot the median of a quantity over time, and bands that hold 50, 90 and 100 % of the runs."""
+    """Plot the median of a quantity over time, with bands of 50, 90 and 100 % of the runs."""
     values = _component(study, name)
     time = _common_time(study)
     with over_time(ax, _label(study, name), **settings) as ax:
@@ -43,7 +43,7 @@ def plot_fan(
 def plot_runs(
     study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
-    """Plot a quantity over time, a line for each run, in the colours of the first parameter."""
+    """Plot a quantity over time, one line per run, coloured by the first parameter."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
@@ -70,9 +70,9 @@ def plot_dependence(
     reduce: str = "end",
     **settings: Any,
 ) -> "Figure":
-    """Plot a quantity at the end of runs, or its greatest, least or mean value, by a parameter.
+    """Plot a quantity over a parameter: its final, largest, smallest or mean value in each run.
 
-    On a grid of two parameters there is a line for each value of the other one.
+    On a grid of two parameters, there is one line for each value of the other parameter.
     """
     values, parameters = _reduced(study, name, reduce), dict(_varied(study))
     of = of or next(iter(parameters), None)
@@ -110,9 +110,9 @@ def plot_map(
     reduce: str = "end",
     **settings: Any,
 ) -> "Figure":
-    """Plot a quantity at the end of runs, or its greatest, least or mean value, by two parameters.
+    """Plot a quantity over two parameters: its final, largest, smallest or mean value.
 
-    On a grid as a map, else as dots.
+    Runs on a grid are drawn as a map, others as dots.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -141,10 +141,11 @@ def plot_map(
 
 
 def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figure":
-    """Plot quantities of a study on one page: over time, and at the end of runs by parameters.
+    """Plot quantities of a study on one page: over time, and at the end over the parameters.
 
-    Quantities are those of `names`, such as `"energy"` and `"rod.position.x"`; by default the first
-    few of which runs differ.
+    `names` are quantities such as `"energy"` and `"rod.position.x"`. Default: the first few that
+    differ
+    between runs.
     """
     names = list(_telling(study))[:PAGE] if names is None else list(names)
     if not names:
