@@ -62,8 +62,8 @@ def exp(theta: ArrayLike) -> Array:
 def log(R: ArrayLike) -> Array:
     r"""Return the rotation vector theta with exp(theta) = R and \|theta\| <= pi [rad].
 
-    For half turns, where both signs are valid, the largest component is positive.
-    (..., 3, 3) to (..., 3).
+    For half turns, where both signs are valid, the largest component is positive. (..., 3, 3) to
+    (..., 3).
     """
     quat = matrix_to_quat(R)
     w, v = quat[..., :1], quat[..., 1:]
@@ -223,8 +223,7 @@ def euler_to_matrix(sequence: str, angles: ArrayLike) -> Array:
     """Return the rotation by Euler angles [rad] about a sequence of axes; (3, 3).
 
     Upper case is about moving axes (intrinsic), "ZXZ": R = Rz(a1) Rx(a2) Rz(a3). Lower case is
-    about
-    fixed axes (extrinsic), "xyz": R = Rz(a3) Ry(a2) Rx(a1). One to three angles.
+    about fixed axes (extrinsic), "xyz": R = Rz(a3) Ry(a2) Rx(a1). One to three angles.
     """
     _check_sequence(sequence, lengths=(1, 2, 3))
     values = np.atleast_1d(_numbers(angles, f"Euler angles '{sequence}'"))
@@ -401,9 +400,8 @@ RotationLike: TypeAlias = Rotation | ArrayLike | None
 def as_rotation_matrix(value: RotationLike, *, name: str = "rotation") -> Array:
     """Return the rotation matrix (3, 3) for any description of a rotation.
 
-    None is the identity, a 3x3 array is the matrix R_WB, four numbers are a unit quaternion
-    (w, x, y, z), scalar first. Defects up to 1e-6 are corrected, larger ones raise `InputError`,
-    whose
+    None is the identity, a 3x3 array is the matrix R_WB, four numbers are a unit quaternion (w, x,
+    y, z), scalar first. Defects up to 1e-6 are corrected, larger ones raise `InputError`, whose
     message begins with the given name.
     """
     if value is None:

@@ -184,7 +184,7 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
         ('<parent link="base"/>', "", "joint 'shoulder'", "no <parent"),
         ('mimic joint="left"', 'mimic joint="lift"', "joint 'right'", "'lift'"),
         ('<link name="tool"/>', '<link name="hand"/>', "link 'hand'", "twice"),
-        ('<link name="tool"/>', '<link name="tool"/><link name="x"/>', "robot", "several root links"),
+        ('<link name="tool"/>', '<link name="tool"/><link name="x"/>', "robot", "several root"),
         ('<child link="tool"/>', '<child link="sensor"/>', "link 'sensor'", "two parents"),
         ('<parent link="world"/>', '<parent link="hand"/>', "link 'base'", "ends in itself"),
         ('<mass value="2"/>', "", "link 'upper'", "without <mass>"),

@@ -23,8 +23,7 @@ class CouplingError:
         Energy supplied to the model through the port since the start [J], exact.
     error : (samples,)
         Estimate of `energy` minus the energy delivered by the other side [J]: positive if the
-        coupling
-        creates energy, negative if it loses energy.
+        coupling creates energy, negative if it loses energy.
     """
 
     time: Array
@@ -43,8 +42,8 @@ def coupling_error(
     r"""Return the energy through a port that an FMU drives, and the error of the coupling.
 
     Between two samples the model receives u_k y(t), because the input is held. The other side
-    delivers
-    u(t) y_k, because it sees the sampled y. With u linear between samples, the difference is
+    delivers u(t) y_k, because it sees the sampled y. With u linear between samples, the difference
+    is
 
     .. math:: \delta E_k = \int_{t_k}^{t_{k+1}} u_k \cdot y\, dt
               - T\, \tfrac12 (u_k + u_{k+1}) \cdot y_k .

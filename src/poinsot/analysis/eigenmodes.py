@@ -159,10 +159,9 @@ class Modes:
         """Return the motion of the bodies of a mechanism in a mode, by name.
 
         Translation of the centre of mass [m] and rotation vector [rad] of each body as complex
-        amplitudes,
-        in world axes, or relative to the moving frame for a steady motion. For elastic bodies, it
-        is the
-        motion of the floating frame; their nodes, such as `beam.end`, are included.
+        amplitudes, in world axes, or relative to the moving frame for a steady motion. For elastic
+        bodies, it is the motion of the floating frame; their nodes, such as `beam.end`, are
+        included.
         """
         self._require_bodies()
         at: Any = self.linear.about
@@ -179,8 +178,7 @@ class Modes:
         """Return the distribution of the kinetic energy of a mode over the bodies, by name.
 
         For each body the fraction of its translation and that of its rotation, including the
-        deformation of
-        elastic bodies. The sum over all bodies is 1.
+        deformation of elastic bodies. The sum over all bodies is 1.
         """
         self._require_bodies()
         place, w = motion_of(self, self.checked(mode))
@@ -208,8 +206,7 @@ class Modes:
         ----------
         amplitude : float
             Largest displacement [m] or rotation [rad] of a body, or of coordinates if there are no
-            bodies.
-            Default: 0.2 rad, or a fifth of the size of what moves.
+            bodies. Default: 0.2 rad, or a fifth of the size of what moves.
         frames : int
             Number of states, of which the first and the last are equal.
         """

@@ -264,8 +264,7 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
 
     Units are taken out first: rows are divided by their masses, coordinates of a mechanical system
     are measured by its lengths, and velocities by the largest rate that its stiffness makes. States
-    of other systems are measured by their energy.
-    Factors are powers of two, which round nothing.
+    of other systems are measured by their energy. Factors are powers of two, which round nothing.
     """
     n, parts = linear.n, []
     for matrix in (linear.matrix_E, linear.matrix_A):

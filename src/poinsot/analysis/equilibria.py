@@ -41,9 +41,8 @@ def equilibrium(
     """Return an equilibrium of a model or system.
 
     Mechanisms, Lagrangians and redundant systems descend their potential energy on the
-    configurations
-    that constraints allow. Other systems, such as circuits and interconnections, settle by implicit
-    steps that dissipate energy.
+    configurations that constraints allow. Other systems, such as circuits and interconnections,
+    settle by implicit steps that dissipate energy.
 
     Parameters
     ----------
@@ -60,8 +59,7 @@ def equilibrium(
         Time at which inputs and laws are evaluated [s].
     stable : bool
         True: find a stable equilibrium. False: return the stationary point that Newton's method
-        finds,
-        stable or not.
+        finds, stable or not.
 
     Raises
     ------

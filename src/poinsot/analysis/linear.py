@@ -45,14 +45,12 @@ class OperatingPoint:
         Changes of the nonlinear state for those of the linear one, dx = T dxi.
     residual : (n,)
         Remaining E x' in the equations of the linear system, for a steady motion relative to its
-        moving
-        frame: zero up to round-off at an equilibrium.
+        moving frame: zero up to round-off at an equilibrium.
     steady : bool
         Whether the linear system is written in the moving frame of a steady motion.
     freedoms : int or None
         Number of coordinates at the beginning of the linear state, followed by as many velocities
-        and
-        by multipliers; None: not a mechanical system.
+        and by multipliers; None: not a mechanical system.
     """
 
     system: PHSystem
@@ -89,10 +87,8 @@ class LinearPHSystem(LinearSystem, Linear):
     """A linear port-Hamiltonian system E x' = (J - R) Q x + B u, y = B^T Q x.
 
     It can be simulated, interconnected and checked like any other system. Its energy x^T E^T Q x /
-    2 is
-    the second variation of the energy with multipliers at the operating point `about`. It need not
-    be
-    positive along motions that constraints exclude.
+    2 is the second variation of the energy with multipliers at the operating point `about`. It need
+    not be positive along motions that constraints exclude.
     """
 
     about: OperatingPoint | None = None

@@ -74,12 +74,10 @@ def linearise(
     ----------
     system : Model, PHSystem or LagrangianSystem
         System to linearise; linear systems are returned unchanged. An equilibrium or a steady
-        motion,
-        which has the attributes `system`, `x` and `u`, is linearised about itself.
+        motion, which has the attributes `system`, `x` and `u`, is linearised about itself.
     at
         `"start"`; a state as a vector or by names; a result (its last state) or `(result, time)`;
-        or an
-        equilibrium or steady motion. Multipliers are made consistent with the state.
+        or an equilibrium or steady motion. Multipliers are made consistent with the state.
     u : (m,) or mapping
         Inputs at the operating point, of all ports or by name. Default: the inputs of the ports, at
         time 0 if they change.

@@ -225,8 +225,7 @@ class FunctionOf(Loss):
         Channels as in `Model.add_sensor`.
     function : callable
         Takes the times (k,) and the values of each channel, (k, ...); returns the loss and a
-        sequence
-        of its derivatives with respect to these values, in their shapes.
+        sequence of its derivatives with respect to these values, in their shapes.
     """
 
     channels: Sequence[str]

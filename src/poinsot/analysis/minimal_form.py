@@ -54,8 +54,7 @@ class MinimalForm(ProjectedForm):
     """An explicit linear port-Hamiltonian system in independent states.
 
     For mechanical systems xi = (q, v) are the displacements and velocities of the degrees of
-    freedom:
-    E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
+    freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
     """
 
     @property
@@ -64,7 +63,7 @@ class MinimalForm(ProjectedForm):
         return self.n // 2
 
     def block(self, matrix: str) -> Array:
-        """Return the matrix M, K, J, R (of velocities) or B of the mechanical form by its letter."""
+        """Return M, K, J, R (of velocities) or B of the mechanical form, by its letter."""
         half = self.n // 2
         if [s.name for s in self.states] != ["q", "v"]:
             raise InputError(
@@ -87,8 +86,7 @@ def minimal(linear: LinearSystem) -> MinimalForm:
     """Return the explicit minimal form of a linear port-Hamiltonian system [BAPM21, eq. (47)].
 
     If all constraints are those of a mechanical system in (q, v, multipliers), it has the blocks M,
-    K,
-    J, R and B; see `MinimalForm.block`.
+    K, J, R and B; see `MinimalForm.block`.
     """
     if not isinstance(linear, LinearSystem):
         raise StructureError(

@@ -1,7 +1,7 @@
 r"""Reduction of selected states; all others and all constraints are kept.
 
-Momenta are reduced by :math:`p_f \approx V_f\, p_f'` [BAPM21, eq. (46)], with x = V x',
-V = diag(V_f, I) and efforts Q V = W Q':
+Momenta are reduced by :math:`p_f \approx V_f\, p_f'` [BAPM21, eq. (46)], with x = V x', V =
+diag(V_f, I) and efforts Q V = W Q':
 
 .. math:: W^\top E V\, \dot x' = W^\top (J - R)\, W Q' x' + W^\top B u .
 

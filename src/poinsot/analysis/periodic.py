@@ -185,8 +185,7 @@ def periodic_motion(
     """Return a periodic motion near a guess, by shooting with Newton's method.
 
     The discrete motion is periodic, so that period and multipliers have the order of the scheme:
-    with
-    twice as many steps, a second-order scheme has a quarter of the error.
+    with twice as many steps, a second-order scheme has a quarter of the error.
 
     Parameters
     ----------
@@ -196,11 +195,9 @@ def periodic_motion(
         Guess of the period [s], within a third of it; or the exact period if it is held.
     hold : {"energy", "period", "nothing"}
         What is prescribed. Conservative systems have families of motions, of which the energy of
-        the
-        start or the period selects one; driven systems have the period of their input; limit cycles
-        need nothing. Default: `"period"` if inputs depend on time, otherwise `"energy"` if the
-        first
-        run dissipates none, otherwise `"nothing"`.
+        the start or the period selects one; driven systems have the period of their input; limit
+        cycles need nothing. Default: `"period"` if inputs depend on time, otherwise `"energy"` if
+        the first run dissipates none, otherwise `"nothing"`.
     x0 : array or mapping
         Guess of the initial state. Default: the start of the model.
     coordinates : str

@@ -253,32 +253,25 @@ def reduce(
         Nonlinear systems are linearised first.
     order : int
         Number of states of the reduced system; even for mechanical systems with `"krylov"`,
-        `"modal"`
-        and `"craig-bampton"`, which keep displacements and velocities in pairs. Default with
-        points:
-        one moment at each.
+        `"modal"` and `"craig-bampton"`, which keep displacements and velocities in pairs. Default
+        with points: one moment at each.
     method : str
         `"krylov"`: match moments of the transfer function at points [BAPM21, eq. (46)]; sparse.
         `"irka"`: pH-IRKA, with H2-optimal points. `"prbt"`: positive-real balanced truncation; the
         energy of the reduced system is the available storage of the full one. `"modal"`: the
-        slowest
-        undamped modes that the ports excite. `"craig-bampton"`: displacements of ports as
-        coordinates,
-        and the slowest modes with fixed ports. `"irka"` and `"prbt"` need pyMOR, the extra
-        `poinsot[analysis]`.
+        slowest undamped modes that the ports excite. `"craig-bampton"`: displacements of ports as
+        coordinates, and the slowest modes with fixed ports. `"irka"` and `"prbt"` need pyMOR, the
+        extra `poinsot[analysis]`.
     points : sequence of complex
         Points s [1/s] for `"krylov"`; their conjugates are matched, too. Default: the frequencies
-        of
-        largest error in the band, one after the other.
+        of largest error in the band, one after the other.
     band : (2,)
         Lowest and highest frequency [rad/s] for the error.
     states : str or sequence of str
         Names of the states that `"krylov"` reduces to `order`, such as those of one flexible body.
-        All
-        others are kept, with all constraints [BAPM21, eq. (46)]. Default: all states are reduced,
-        and
-        constraints eliminated. In mechanical systems displacements are reduced with their
-        velocities.
+        All others are kept, with all constraints [BAPM21, eq. (46)]. Default: all states are
+        reduced, and constraints eliminated. In mechanical systems displacements are reduced with
+        their velocities.
     at, coordinates
         See `linearise`.
 

@@ -303,8 +303,7 @@ def zeros(
     """Return the transmission zeros between ports [1/s].
 
     These are the finite values at which the Rosenbrock pencil [[A - s E, B], [C, D]] loses rank.
-    The
-    numbers of inputs and outputs must be equal.
+    The numbers of inputs and outputs must be equal.
     """
     linear = linearise(system, at, coordinates=coordinates)
     columns, rows = _chosen(linear, inputs, "inputs"), _chosen(linear, outputs, "outputs")

@@ -69,8 +69,7 @@ def campbell(
     ----------
     motion : callable
         speed -> the model or system that starts in steady motion at this speed; or, with `system`,
-        its
-        state in steady motion, as in `linearise`.
+        its state in steady motion, as in `linearise`.
     speeds : (speeds,)
         Speeds, ascending or descending.
     system : Model or PHSystem

@@ -128,10 +128,9 @@ def steady_motion(
     bodies. A Lagrangian or redundant system moves along cyclic coordinates.
 
     If all rates are given, the configuration is computed, beginning from the start. If some rates
-    are
-    None, these rates are computed for the configuration of the start. Without spins and contacts,
-    inertial forces have a potential: the configuration is then a minimum, as for an equilibrium, so
-    that the motion is stable. Otherwise it is the nearest one in balance.
+    are None, these rates are computed for the configuration of the start. Without spins and
+    contacts, inertial forces have a potential: the configuration is then a minimum, as for an
+    equilibrium, so that the motion is stable. Otherwise it is the nearest one in balance.
 
     Parameters
     ----------

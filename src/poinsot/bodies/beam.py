@@ -38,9 +38,9 @@ class Beam(Elasticity):
 
     The equations in z and for torsion are analogous, and the motion of the frame adds its inertial
     terms [BAPM21, eqs. (8) to (14), (32) to (37)]. Elements are linear for axial motion and
-    torsion,
-    and Hermite elements without shear for bending. Deformations are small; the motion of the frame
-    is not restricted. The reference point (`position`) is the middle of the undeformed beam.
+    torsion, and Hermite elements without shear for bending. Deformations are small; the motion of
+    the frame is not restricted. The reference point (`position`) is the middle of the undeformed
+    beam.
 
     Parameters
     ----------
@@ -192,8 +192,8 @@ class Beam(Elasticity):
         """Return the stress resultants at `sections` for elastic coordinates u (states, n).
 
         Axial force, shear forces along y and z [N], torque, and bending moments about y and z [N
-        m];
-        (states, sections, 6). With `stiffening`, axial forces include the shortening by bending.
+        m]; (states, sections, 6). With `stiffening`, axial forces include the shortening by
+        bending.
         """
         found: Array = np.einsum("rsn,tn->tsr", self._resultants, u)
         membrane = self.flexibility.membrane

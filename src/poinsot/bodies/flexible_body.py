@@ -204,8 +204,7 @@ class FlexibleBody(Elasticity):
         ----------
         M, K : (3 * nodes, 3 * nodes)
             Mass and stiffness matrices, dense or sparse; unknowns are x, y, z of the first node,
-            and
-            so on.
+            and so on.
         nodes : (nodes, 3)
             Positions of the nodes [m].
         interfaces : mapping
@@ -216,8 +215,8 @@ class FlexibleBody(Elasticity):
         frame : str
             `"centre of mass"`: the frame follows the mean motion, and the elastic coordinates are
             modes of the free body. The name of an interface: the frame is fixed to it, and the
-            elastic
-            coordinates are the motions of the other interfaces, six each, and modal amplitudes.
+            elastic coordinates are the motions of the other interfaces, six each, and modal
+            amplitudes.
         """
         places = numbers(nodes, "nodes")
         if places.ndim != 2 or places.shape[1] != 3:
@@ -344,10 +343,8 @@ class FlexibleBody(Elasticity):
 
         Required arrays are `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,),
         `interface_position` (i, 3) and `interface_modes` (i, 6, k). Optional are `damping` (k, k)
-        and,
-        for a mass matrix that depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k,
-        k)
-        of `MassIntegrals`.
+        and, for a mass matrix that depends on the deformation, `moments` (3, 3, k) and `pairs` (3,
+        3, k, k) of `MassIntegrals`.
         """
         arrays = _arrays(path)
         needed = ("M", "K", "interface_names", "interface_position", "interface_modes")

@@ -27,8 +27,7 @@ class Look:
         Kind of solid.
     sizes : sequence of float
         Edge lengths of a box; radius and length of a cylinder along z; semi-axes of an ellipsoid
-        [m].
-        Empty for a mesh.
+        [m]. Empty for a mesh.
     mesh : Triangles
         The mesh, if `kind` is `"mesh"`.
     position : (3,)

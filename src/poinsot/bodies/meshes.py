@@ -87,8 +87,7 @@ class Mesh(Solid):
     """A homogeneous rigid body with the volume of a closed mesh, given by `mass` or `density`.
 
     The position of the body in a model is that of its centre of mass; its axes are those of the
-    mesh.
-    `origin` is the origin of the mesh relative to the centre of mass [m].
+    mesh. `origin` is the origin of the mesh relative to the centre of mass [m].
 
     Parameters
     ----------

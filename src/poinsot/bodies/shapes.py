@@ -148,8 +148,7 @@ class Box(Solid):
     ----------
     size : (3,)
         Edge lengths (a, b, c) along x, y, z [m]. One may be zero (a plate) or two (a rod), if the
-        mass
-        is given.
+        mass is given.
     mass, density : float
         Mass [kg] or density [kg/m^3]; give exactly one.
     """
@@ -378,8 +377,7 @@ class RigidBody(Shape):
         J_xy = -integral of x y dm [kg m^2].
     frame
         Rotation R_BF of the axes F in which the inertia is given, J_B = R_BF J_F R_BF^T: 3x3
-        matrix,
-        scalar-first quaternion, or `Rotation`. Default: the axes of the body.
+        matrix, scalar-first quaternion, or `Rotation`. Default: the axes of the body.
     """
 
     inertia: ArrayLike
@@ -429,16 +427,15 @@ class Part(NamedTuple):
 class Composite(Shape):
     """Several shapes joined to one rigid body.
 
-    The Euler tensor follows from the parallel-axis theorem,
-    E = sum of R_i E_i R_i^T + m_i s_i s_i^T with s_i = c_i - centre.
+    The Euler tensor follows from the parallel-axis theorem, E = sum of R_i E_i R_i^T + m_i s_i
+    s_i^T with s_i = c_i - centre.
 
     Parameters
     ----------
     parts : sequence of (shape, position, rotation)
         `position` [m] is that of the reference point of the shape, and `rotation` that of its axes
         (3x3 matrix, scalar-first quaternion, `Rotation` or None), both in the axes of the
-        composite.
-        Stored as `Part` tuples.
+        composite. Stored as `Part` tuples.
     """
 
     parts: Sequence[tuple[Shape, ArrayLike, RotationLike]]

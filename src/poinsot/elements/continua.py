@@ -48,10 +48,8 @@ class ElasticMesh:
     r"""A linear elastic, isotropic body on a scikit-fem mesh.
 
     Displacement and velocity are continuous Lagrange fields. The stress is discontinuous, given by
-    its
-    values at Gauss points. With the strain :math:`B` there, the mixed method [BAPM21, eq. (29)] and
-    the
-    displacement method agree: :math:`K = D^\top C^{-1} D = \int B^\top \mathcal D B`.
+    its values at Gauss points. With the strain :math:`B` there, the mixed method [BAPM21, eq. (29)]
+    and the displacement method agree: :math:`K = D^\top C^{-1} D = \int B^\top \mathcal D B`.
 
     Parameters
     ----------
@@ -62,8 +60,8 @@ class ElasticMesh:
     youngs_modulus, poissons_ratio : float
         Young's modulus [Pa] and Poisson's ratio.
     held : str, sequence of str, mapping, or None
-        Fixed boundaries of the mesh; as a mapping, with the fixed directions:
-        `{"left": "xy", "bottom": "y"}`. None: the body is free.
+        Fixed boundaries of the mesh; as a mapping, with the fixed directions: `{"left": "xy",
+        "bottom": "y"}`. None: the body is free.
     degree : {1, 2}
         Degree of the displacement polynomials; errors are of order degree + 1.
     plane : {"stress", "strain"}
@@ -276,8 +274,7 @@ class ElasticMesh:
         """Return the free unknowns of the displacement for a stress field.
 
         Solves K u = D^T sigma for one field or many; (..., stress) to (..., free). Raises
-        `InputError` for
-        an unsupported body, whose displacement is not unique.
+        `InputError` for an unsupported body, whose displacement is not unique.
         """
         self.require_support("displacement from stress")
         sigma = np.asarray(stress, dtype=float)

@@ -213,8 +213,7 @@ class SectionLaw(CrossSection):
     ----------
     stiffness : (6,) or (6, 6)
         Stiffness for shears along d1 and d2 and the extension [N], and for curvatures about d1 and
-        d2
-        and the twist [N m^2]; or a symmetric positive definite matrix, which couples them.
+        d2 and the twist [N m^2]; or a symmetric positive definite matrix, which couples them.
     mass : float
         Mass per length [kg/m].
     inertia : (2,)

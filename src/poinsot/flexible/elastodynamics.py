@@ -26,9 +26,8 @@ class Traction:
     """A port with a force on a named boundary of the mesh.
 
     u is the force [N], distributed evenly, and y the mean velocity of the boundary [m/s], both
-    vectors.
-    With `distributed`, u is the traction [Pa] at each unknown of the boundary, in the order of
-    `ElasticMesh.unknowns_on`, and y the velocities there times the boundary mass [m^3/s]
+    vectors. With `distributed`, u is the traction [Pa] at each unknown of the boundary, in the
+    order of `ElasticMesh.unknowns_on`, and y the velocities there times the boundary mass [m^3/s]
     [BAPM21, rem. 4].
     """
 
@@ -41,11 +40,9 @@ class BodyForce:
     """A port with a force on the whole body.
 
     u is the force [N], distributed evenly over the volume, and y the mean velocity [m/s], both
-    vectors.
-    With `distributed`, u is the force per volume [N/m^3] at each unknown, including fixed ones, as
-    returned by `ElasticMesh.interpolate`, and y the velocities times the mass matrix of unit
-    density
-    [m^4/s] [BAPM21, rem. 4].
+    vectors. With `distributed`, u is the force per volume [N/m^3] at each unknown, including fixed
+    ones, as returned by `ElasticMesh.interpolate`, and y the velocities times the mass matrix of
+    unit density [m^4/s] [BAPM21, rem. 4].
     """
 
     distributed: bool = False

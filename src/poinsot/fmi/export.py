@@ -41,10 +41,9 @@ def export_fmu(
 
     Variables of the FMU are the inputs u and outputs y of all ports, the energy supplied through
     each, the error of the energy balance, and the sensors. Inputs are held over a communication
-    step,
-    which consists of steps of the scheme; the last one is shortened if necessary. The FMU supports
-    saving, restoring and serialising its state: a step can be taken back, and a restored simulation
-    continues bit by bit.
+    step, which consists of steps of the scheme; the last one is shortened if necessary. The FMU
+    supports saving, restoring and serialising its state: a step can be taken back, and a restored
+    simulation continues bit by bit.
 
     The FMU needs Python with Poinsot at run time: the interpreter that wrote it, the one named by
     the environment variable POINSOT_PYTHON, or `python3`.

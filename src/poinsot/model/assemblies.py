@@ -134,8 +134,7 @@ class DifferentialDrive(Assembly):
 
     The wheels are `name.left` and `name.right`. Their motors are the ports `name.left.motor` and
     `name.right.motor`, with torque [N m] and rate [rad/s]. A positive torque drives the chassis
-    along
-    axle x normal, where the axle points from the right wheel to the left one.
+    along axle x normal, where the axle points from the right wheel to the left one.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ class ModelCheck:
 
     `singular` lists the joints of each loop that is in a singular position at the start, where its
     motion branches; degrees of freedom are then those of one branch. Each drive and each
-    transmission
-    removes one degree of freedom. `notes` lists values that look wrong, such as suspicious units.
+    transmission removes one degree of freedom. `notes` lists values that look wrong, such as
+    suspicious units.
     """
 
     bodies: int

@@ -86,10 +86,10 @@ class Model(Contents):
     --------
     A pendulum that starts horizontally::
 
-        model = ps.Model(gravity=(0, 0, -9.81))
-        rod = model.add_body("rod", ps.Box(mass=1.0, size=(0.5, 0.02, 0.02)), position=(0.25, 0, 0))
-        model.add_joint("hinge", ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0)))
-        result = ps.simulate(model, h=0.01, t_end=5.0)
+        model = ps.Model(gravity=(0, 0, -9.81)) rod = model.add_body("rod", ps.Box(mass=1.0,
+        size=(0.5, 0.02, 0.02)), position=(0.25, 0, 0)) model.add_joint("hinge",
+        ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0))) result = ps.simulate(model,
+        h=0.01, t_end=5.0)
     """
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
@@ -244,8 +244,7 @@ class Model(Contents):
             Unique among everything in the model.
         joint : Joint
             The joint. Its equations must hold at the start to 1e-8 of the size of the joint. Joints
-            between
-            markers, and a `Rod` with a `length`, may be open; `assemble` closes them.
+            between markers, and a `Rod` with a `length`, may be open; `assemble` closes them.
 
         Raises
         ------
@@ -278,8 +277,7 @@ class Model(Contents):
             Unique among everything in the model.
         transmission : Transmission
             A `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam` between joints of
-            this
-            model.
+            this model.
         """
         require_part(self, name, transmission, Transmission, "transmission", "Gear")
         transmission.place(name, self.joints)
@@ -310,8 +308,7 @@ class Model(Contents):
             Unique among everything in the model. Inputs are given to `simulate` by this name.
         port : PortPlace
             `ForcePort` and `TorquePort` act on a body, `JointPort` on a joint coordinate; `Drive`
-            and
-            `BodyDrive` prescribe a motion.
+            and `BodyDrive` prescribe a motion.
         """
         require_part(self, name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
@@ -341,8 +338,7 @@ class Model(Contents):
         model. `connect` connects its ports; ports that stay open take inputs of `simulate`.
 
         The parts of another model are copied as they are at the time of the call and named
-        `name.part`.
-        Its gravity is ignored; forces and torques in world axes keep their direction.
+        `name.part`. Its gravity is ignored; forces and torques in world axes keep their direction.
 
         Parameters
         ----------
@@ -527,13 +523,10 @@ class Model(Contents):
         """Add an FMU of another program, coupled by co-simulation.
 
         The FMU is a sampled controller: at t_k = t_start + k T it advances from t_{k-1} to t_k with
-        the
-        inputs read at t_{k-1}, then reads its inputs anew; its outputs are held until t_{k+1}. The
-        energy through a port that it drives is in `result.port(...)`, exactly as the model sees it.
-        The
-        energy gained or lost by the coupling is returned by `ps.analysis.coupling_error`. Every run
-        has
-        its own instance of the FMU. Needs FMPy, `pip install "poinsot[fmi]"`.
+        the inputs read at t_{k-1}, then reads its inputs anew; its outputs are held until t_{k+1}.
+        The energy through a port that it drives is in `result.port(...)`, exactly as the model sees
+        it. The energy gained or lost by the coupling is returned by `ps.analysis.coupling_error`.
+        Every run has its own instance of the FMU. Needs FMPy, `pip install "poinsot[fmi]"`.
 
         Parameters
         ----------
@@ -545,8 +538,7 @@ class Model(Contents):
             Communication step T [s], a multiple of the step size.
         reads : mapping
             Input of the FMU -> channel as in `add_sensor`: `{"speed": "axle.rate"}`. A vector is
-            read
-            by variables `"v[0]"`, `"v[1]"`, ... under their common name `"v"`.
+            read by variables `"v[0]"`, `"v[1]"`, ... under their common name `"v"`.
         drives : mapping
             Port as in `add_controller` -> output of the FMU: `{"axle": "torque"}`. A minus sign
             reverses it: `"-torque"` is the reaction to what acts on the FMU.
@@ -909,12 +901,9 @@ class Model(Contents):
         """Read a URDF file; needs the extra `poinsot[robots]`.
 
         Links become bodies and joints become joints of the same names, with the same zero
-        positions.
-        Every link has a marker at its frame, `link.frame`. A link without mass becomes a marker,
-        `link`.
-        Every moving joint has a port, `joint.motor`. Elements that the model cannot represent are
-        listed
-        by an `OmissionWarning`.
+        positions. Every link has a marker at its frame, `link.frame`. A link without mass becomes a
+        marker, `link`. Every moving joint has a port, `joint.motor`. Elements that the model cannot
+        represent are listed by an `OmissionWarning`.
 
         Parameters
         ----------
@@ -934,8 +923,7 @@ class Model(Contents):
             frames and joints of the robot by name.
         packages : mapping
             Package name -> folder, for references `package://name/...`. Other packages are searched
-            in
-            the folders above the file.
+            in the folders above the file.
         looks : bool
             Load the visual geometry of links.
 
@@ -969,12 +957,10 @@ class Model(Contents):
         """Read an MJCF file with MuJoCo's compiler; needs the extra `poinsot[robots]`.
 
         Bodies keep their names, each with a marker at its frame, `body.frame`; sites become
-        markers.
-        Joint coordinates are zero in the configuration `qpos0`. Equality constraints `connect` and
-        `weld`
-        become exact joints, those between joints become transmissions, armatures become rotors, and
-        actuators become ports. Elements that the model cannot represent are listed by an
-        `OmissionWarning`.
+        markers. Joint coordinates are zero in the configuration `qpos0`. Equality constraints
+        `connect` and `weld` become exact joints, those between joints become transmissions,
+        armatures become rotors, and actuators become ports. Elements that the model cannot
+        represent are listed by an `OmissionWarning`.
 
         Parameters
         ----------
@@ -1021,10 +1007,8 @@ class Model(Contents):
         """Return the model as MJCF text; with a path, also write the file and its meshes.
 
         MJCF represents rigid bodies with joints, springs, limits, friction, rotors, gears and
-        motors.
-        Joints that close loops become equality constraints, which are soft in MuJoCo. Parts that
-        the
-        format cannot represent are listed by an `OmissionWarning`.
+        motors. Joints that close loops become equality constraints, which are soft in MuJoCo. Parts
+        that the format cannot represent are listed by an `OmissionWarning`.
         """
         from poinsot.model.robots import write_robot
         from poinsot.robots.write_mjcf import write_mjcf
@@ -1036,8 +1020,7 @@ class Model(Contents):
 
         Reading the text gives the same model, bit by bit. Python functions cannot be written; use
         `Formula` or `Table` instead. Meshes are written as STL files in a folder `NAME_meshes` next
-        to
-        the file; without a path, meshes are left out.
+        to the file; without a path, meshes are left out.
         """
         from poinsot.io.writing import write
         from poinsot.model.describe import describe

@@ -46,8 +46,7 @@ def resume(
         Inputs and additional events of the run; required if `model` is given and the run had any.
     output : path
         File for the whole run. Default: `path`, which is replaced once the rows up to the
-        checkpoint
-        have been copied.
+        checkpoint have been copied.
     progress : bool
         Show a progress bar. Default: in a terminal, for runs longer than a second.
 

@@ -44,8 +44,7 @@ class ElasticRod(BodyAssembly):
     `model.add_body("rod", ElasticRod(...))` adds nodes `"rod.0"`, `"rod.1"`, ..., which are bodies,
     the markers `"rod.start"` and `"rod.end"` on the first and last node, and the elements `"rod"`.
     It returns `RodElements`, of which `rod.start`, `rod.end` and `rod[3]` are bodies for joints,
-    loads
-    and ports. The rod is stress-free at the start, unless `natural` is given.
+    loads and ports. The rod is stress-free at the start, unless `natural` is given.
 
     Parameters
     ----------
@@ -63,15 +62,13 @@ class ElasticRod(BodyAssembly):
         direction across the axis. From there, the sections follow the axis without twist.
     twist : float or callable
         Additional rotation of d1 about the axis [rad]: its value at the end, increasing linearly,
-        or a
-        function of s.
+        or a function of s.
     natural : (points, 3) or callable
         The stress-free axis, if it differs from `curve`. Its first section is oriented relative to
         the axis as that of the curve, and its twist is the same.
     damping_time : float or (6,) or (6, 6)
         Kelvin-Voigt damping: time tau of the stresses tau C d/dt(strain) [s]; one value, or six for
-        two
-        shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
+        two shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
     relaxation : sequence of pairs
         Maxwell elements in parallel to the rod: each is a pair of its stiffness relative to that
         of the rod and its relaxation time [s]. They are relaxed at the start.

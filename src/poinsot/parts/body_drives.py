@@ -48,10 +48,8 @@ class BodyDrive(PortPlace):
 
     The drive is a port with the velocity of the point [m/s] and the angular velocity [rad/s] as its
     input u and the force [N] and torque [N m] as its output y, world axes; u·y is the power
-    supplied.
-    If only position or rotation is prescribed, u and y have three components. The motion holds at
-    the
-    end of each step, without drift.
+    supplied. If only position or rotation is prescribed, u and y have three components. The motion
+    holds at the end of each step, without drift.
 
     Parameters
     ----------
@@ -62,12 +60,10 @@ class BodyDrive(PortPlace):
         columns, a function of time [s], or three numbers. Default: not prescribed.
     rotation
         R_WB: a function of time that returns a matrix, scalar-first quaternion or `Rotation`; or
-        one
-        of these, which is kept. Default: not prescribed.
+        one of these, which is kept. Default: not prescribed.
     axis, angle
         Alternative to `rotation`: a rotation about an axis fixed in the world, by an angle since
-        the
-        start [rad], given as a formula, a `Table` or a function of time.
+        the start [rad], given as a formula, a `Table` or a function of time.
     sequence, angles
         Alternative to `rotation`: Euler angles [rad] as in `Rotation.from_euler`, given as
         `position`.

@@ -43,12 +43,10 @@ class Bushing(Force):
         values along the axes, or symmetric matrices, which couple them.
     rotation
         Axes of the bushing at the start: 3x3 matrix, scalar-first quaternion, or `Rotation`.
-        Default:
-        the world axes.
+        Default: the world axes.
     relaxation : sequence of pairs
         Maxwell elements in parallel to the spring: stiffness relative to `stiffness`, and
-        relaxation
-        time [s].
+        relaxation time [s].
     """
 
     a: Body | Ground

@@ -61,8 +61,8 @@ class Drag(Force):
     point : (3,)
         Point of application at the start [m], world axes. Default: the centre of mass.
     viscous, quadratic : float
-        Coefficients of the force [N s/m], [N s^2/m^2]. In a fluid, `quadratic` is
-        density * c_d * area / 2.
+        Coefficients of the force [N s/m], [N s^2/m^2]. In a fluid, `quadratic` is density * c_d *
+        area / 2.
     angular_viscous, angular_quadratic : float
         Coefficients of the torque [N m s/rad], [N m s^2/rad^2].
     """

@@ -27,10 +27,8 @@ class Drive(PortPlace):
     """A prescribed motion of a joint coordinate, such as a crank at constant speed.
 
     The drive is a port with the rate as its input u [rad/s or m/s] and the torque [N m] or force
-    [N]
-    as its output y; u·y is the power supplied [BAPM21, eq. (43)]. The motion holds at the end of
-    each
-    step, without drift.
+    [N] as its output y; u·y is the power supplied [BAPM21, eq. (43)]. The motion holds at the end
+    of each step, without drift.
 
     Parameters
     ----------
@@ -38,13 +36,11 @@ class Drive(PortPlace):
         Name of the joint.
     coordinate
         Angle, counted over full turns [rad], or displacement [m], zero at the start: a formula in t
-        as
-        a string, a `Formula`, a `Table`, or a function of time [s].
+        as a string, a `Formula`, a `Table`, or a function of time [s].
     rate
         Alternative to `coordinate`: the rate [rad/s or m/s], a number or as above; the coordinate
-        is
-        then not corrected. Together with a Python function as `coordinate`: its derivative, for the
-        velocity at the start.
+        is then not corrected. Together with a Python function as `coordinate`: its derivative, for
+        the velocity at the start.
     freedom : str
         Name of the coordinate, if the joint has several.
     """

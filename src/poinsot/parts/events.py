@@ -70,9 +70,9 @@ class Lock:
     """Lock a joint in its position for the rest of the run: a perfectly inelastic impact.
 
     Velocities are projected onto those that the locked joint allows, with the smallest change in
-    the
-    norm of kinetic energy. Momenta are conserved as far as other joints allow. The kinetic energy
-    lost is recorded with the event. The reaction of the joint is not recorded afterwards (NaN).
+    the norm of kinetic energy. Momenta are conserved as far as other joints allow. The kinetic
+    energy lost is recorded with the event. The reaction of the joint is not recorded afterwards
+    (NaN).
 
     Parameters
     ----------
@@ -98,10 +98,9 @@ class Event:
     Parameters
     ----------
     when : str or function
-        g, as a formula of time t and of channels as in `Model.add_sensor`, such as
-        `"hinge.angle - 0.3"` or `"ball.position.z"`; or as a Python function of the time [s] and of
-        an
-        array of the channels in `reads`.
+        g, as a formula of time t and of channels as in `Model.add_sensor`, such as `"hinge.angle -
+        0.3"` or `"ball.position.z"`; or as a Python function of the time [s] and of an array of the
+        channels in `reads`.
     direction : {0, 1, -1}
         Crossings to detect: 1 rising, -1 falling, 0 both.
     then : {"record", "stop"}, Release, Lock, Switch, or a sequence of these

@@ -58,14 +58,11 @@ class Field(Force):
         Body-fixed points [m] and directions, given in world axes at the start.
     potential : callable or Formula
         V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3) in world
-        axes;
-        or a formula of their components, such as `Formula("9.81*z + x**4", ("x", "y", "z"))` for
-        one
-        point.
+        axes; or a formula of their components, such as `Formula("9.81*z + x**4", ("x", "y", "z"))`
+        for one point.
     gradient : callable
         (points, directions) -> the two arrays of derivatives. Default: finite differences. Not
-        needed
-        for formulas.
+        needed for formulas.
     """
 
     potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float] | Formula

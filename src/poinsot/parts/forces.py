@@ -88,8 +88,7 @@ class SpringDamper(Force):
         k of the energy V = k (chi - rest)^2 / 2 [N/m or N m/rad].
     force : callable
         Alternative to `stiffness`: any force as a function of the coordinate, positive if it
-        decreases
-        the coordinate. Its energy is integrated numerically.
+        decreases the coordinate. Its energy is integrated numerically.
     potential, dpotential, ddpotential : callable
         Alternative to `stiffness`: any energy of the coordinate [J] and its derivatives. Default:
         finite differences.

@@ -1,8 +1,8 @@
 """Joints: rows of one table over four constraint primitives.
 
-The primitives are point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset:
-a_A·(r_B - r_A) = 0; and distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free
-coordinates, which carry motors, springs and dampers [LKB26, sec. 4.2 and 4.3].
+The primitives are point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset: a_A·(r_B - r_A) =
+0; and distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free coordinates, which carry
+motors, springs and dampers [LKB26, sec. 4.2 and 4.3].
 
 Points and axes are given in world axes for the places at which bodies are added. Between two
 markers they are given in marker axes, which coincide where coordinates are zero. Coordinates
@@ -327,8 +327,7 @@ class Planar(OnPlane):
         Normal of the plane at the start, world axes.
     x : (3,)
         Direction of the first displacement; only its part in the plane is used. Default: any
-        direction
-        in the plane.
+        direction in the plane.
     """
 
     def rows(self) -> tuple[Row, ...]:
@@ -515,8 +514,7 @@ class PointOnPlane(OnPlane):
         Normal of the plane at the start, world axes.
     x : (3,)
         Direction of the first displacement; only its part in the plane is used. Default: any
-        direction
-        in the plane.
+        direction in the plane.
     """
 
     def rows(self) -> tuple[Row, ...]:

@@ -189,8 +189,7 @@ class JointPort(PortPlace):
         time.
     law : callable
         Closes the port by a law: (t, coordinate, rate) -> torque or force. Angles are counted over
-        full
-        turns.
+        full turns.
     """
 
     joint: str

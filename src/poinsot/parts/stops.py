@@ -177,8 +177,7 @@ class JointStop(Force):
         k [N m/rad or N/m].
     damping : float
         c [N m s/rad^2 or N s/m^2]. The coefficient of restitution is e = 1 - (2/3) (c/k) v for
-        moderate
-        impact speeds v [HC75]; c = 0 is an elastic impact.
+        moderate impact speeds v [HC75]; c = 0 is an elastic impact.
     """
 
     joint: str

@@ -45,8 +45,7 @@ class Transmission(ABC):
     """Base class of couplings of joint coordinates, sum_k c_k f_k(chi_k) = const.
 
     The constant is its value at the start. A transmission is a port without power, whose output is
-    the
-    torque [N m] or force [N] on the first coordinate.
+    the torque [N m] or force [N] on the first coordinate.
     """
 
     @abstractmethod
@@ -272,8 +271,7 @@ class Differential(Transmission):
     """A differential: angle_input = ratio * (angle_left + angle_right) / 2.
 
     Both sides receive the same torque, without losses. For losses, model its gears by `Gear` with
-    an
-    efficiency on joints of a carrier.
+    an efficiency on joints of a carrier.
 
     Parameters
     ----------
@@ -299,8 +297,8 @@ class Differential(Transmission):
 class Cam(Transmission):
     """A cam with a follower: coordinate_follower = profile(coordinate_cam).
 
-    Both coordinates and the profile count from the start: the follower moves by
-    profile(x) - profile(0). It never lifts off the cam, and there are no losses.
+    Both coordinates and the profile count from the start: the follower moves by profile(x) -
+    profile(0). It never lifts off the cam, and there are no losses.
 
     Parameters
     ----------
@@ -309,8 +307,7 @@ class Cam(Transmission):
     profile : str, Formula or Table
         A formula in x, `Formula("0.02*(1 - cos(x))", "x")`, or a `Table` of coordinates of the cam
         [rad or m] and the follower [m or rad], which is interpolated by a cubic spline. A table of
-        a
-        full turn (2 pi) with equal ends is periodic; others are extrapolated by straight lines.
+        a full turn (2 pi) with equal ends is periodic; others are extrapolated by straight lines.
     """
 
     cam: str

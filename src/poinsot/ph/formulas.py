@@ -62,12 +62,9 @@ class Formula:
     """A function given as text, e.g. `Formula("2*sin(3*t)")`: an input over time, or a law.
 
     Formulas consist of numbers, `+ - * / **`, comparisons, `a if c else b`, pi, e, and the
-    functions
-    sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs, sign,
-    floor,
-    ceil, min, max, where(c, a, b) and heaviside. Nothing else is accepted, so that files from
-    unknown
-    sources are safe. Derivatives are exact.
+    functions sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs,
+    sign, floor, ceil, min, max, where(c, a, b) and heaviside. Nothing else is accepted, so that
+    files from unknown sources are safe. Derivatives are exact.
 
     Parameters
     ----------

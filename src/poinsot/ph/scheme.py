@@ -12,10 +12,8 @@ class Scheme:
     """A one-step time integration scheme, described by its ingredients and properties.
 
     For a port-Hamiltonian system, a step is E(x_m)(x1 - x0) = h ((J - R) z - r + B u) at the
-    midpoint
-    x_m; for a Lagrangian in Livens' or Hamilton's form see [KB24]. The ingredients declare the
-    stage
-    equations that a scheme needs; a system forms them, or raises an error if it cannot.
+    midpoint x_m; for a Lagrangian in Livens' or Hamilton's form see [KB24]. The ingredients declare
+    the stage equations that a scheme needs; a system forms them, or raises an error if it cannot.
 
     Attributes
     ----------
@@ -39,12 +37,10 @@ class Scheme:
         Whether lever arms are those of the mean rotation over a step; models only.
     exact_momentum : {"any", "quadratic", "free", "none"}
         Which momenta are conserved exactly: those of all mechanisms ("any"), those of mechanisms
-        with a
-        quadratic energy ("quadratic"), those of free bodies only ("free"), or none.
+        with a quadratic energy ("quadratic"), those of free bodies only ("free"), or none.
     substeps : tuple of float
         Substeps as fractions of h, which add up to one. Negative ones go back in time; compositions
-        of
-        an order above two need them.
+        of an order above two need them.
     citations : tuple of str
         Keys of the bibliography.
     """

@@ -34,10 +34,8 @@ class Newton:
     A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, where s is the
     magnitude of its terms. Iteration then continues as long as the residual decreases by a digit,
     down to round-off, because the energy balance is only as good as the equations. The tolerance of
-    an
-    equation is never below its round-off, which is estimated from the terms before cancellation:
-    for
-    a stiff spring k (l - l0), from k l and k l0.
+    an equation is never below its round-off, which is estimated from the terms before cancellation:
+    for a stiff spring k (l - l0), from k l and k l0.
 
     Parameters
     ----------

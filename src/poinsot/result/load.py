@@ -46,10 +46,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     """Open a result file written by `Result.save` or `simulate(..., output=...)`.
 
     Arrays are read from the file when they are used. It stays open until `Result.close`, or the end
-    of
-    a `with` block. A file that is still being written, or whose run was killed, has the rows
-    written so
-    far and the status `"unfinished"`.
+    of a `with` block. A file that is still being written, or whose run was killed, has the rows
+    written so far and the status `"unfinished"`.
 
     Parameters
     ----------

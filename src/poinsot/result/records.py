@@ -137,8 +137,7 @@ class Stats:
     ----------
     single_steps : int
         Steps of a compiled run that were computed by the reference engine, because the compiled
-        engine
-        found no solution.
+        engine found no solution.
     split_steps : int
         Steps without a solution in either engine, which were divided into smaller ones.
     rejected_steps : int
@@ -220,10 +219,8 @@ class ReactionRecord:
         The same on the first body.
     complete : bool
         False for joints with redundant constraints: rigid bodies do not determine these reactions,
-        and
-        the smallest ones that balance the forces are given. Multipliers of velocity constraints in
-        the
-        stabilised form, which are of order h^2, are not included.
+        and the smallest ones that balance the forces are given. Multipliers of velocity constraints
+        in the stabilised form, which are of order h^2, are not included.
     """
 
     name: str
@@ -249,8 +246,7 @@ class JointRecord:
         Name -> rate [rad/s or m/s].
     rotation : (times, 3)
         Rotation of the second body relative to the first since the start, as a rotation vector
-        [rad]
-        in the axes of the first, which are the world axes at the start.
+        [rad] in the axes of the first, which are the world axes at the start.
     force, torque, force_a, torque_a, complete
         See `ReactionRecord`.
     """
@@ -279,8 +275,7 @@ class SensorRecord:
     """Values recorded by a sensor, in an SI `unit`.
 
     `values` have the shape (times,), (times, 3), or (times, 3, 3) for rotations, at the saved
-    times;
-    reactions are at midpoints. `time` [s] has these times.
+    times; reactions are at midpoints. `time` [s] has these times.
     """
 
     name: str
@@ -346,15 +341,13 @@ class StressRecord:
     """Stress resultants of a beam or rod over time, in the axes of its sections.
 
     Forces and moments are those of the part beyond a section on the part before it, without
-    damping.
-    Axes 1 and 2 of a section are y and z of a beam, or d1 and d2 of a rod.
+    damping. Axes 1 and 2 of a section are y and z of a beam, or d1 and d2 of a rod.
 
     Attributes
     ----------
     place : (sections,)
         Positions of the sections along the axis [m]: both ends of each element of a beam, the
-        middle of
-        each element of a rod.
+        middle of each element of a rod.
     values : (times, sections, 6)
         Values in the order of `RESULTANTS`.
     """
@@ -403,11 +396,9 @@ class Observation:
     (times, 3), constraint_error and velocity_constraint_error (times,), and
     velocity_constraint_error_mid (midpoints,); see `Result`. `energies` are kinetic, gravity and
     elastic energy [J] by kind, (times,), as far as they exist. `stresses` are those of beams and
-    rods,
-    `scene` describes the graphics, `counts` the size of the mechanism. `systems` are the names of
-    systems that are not mechanisms. `together` holds arrays that many records share, by the names
-    of
-    variables of a file, e.g. position (times, bodies, 3).
+    rods, `scene` describes the graphics, `counts` the size of the mechanism. `systems` are the
+    names of systems that are not mechanisms. `together` holds arrays that many records share, by
+    the names of variables of a file, e.g. position (times, bodies, 3).
     """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)

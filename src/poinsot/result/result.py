@@ -53,8 +53,7 @@ class Result:
     """The result of a simulation.
 
     Records of bodies, joints and momenta are computed when they are first used. The arrays of a
-    long
-    run stay on disk and are read when they are used. Arrays of saved values are read-only.
+    long run stay on disk and are read when they are used. Arrays of saved values are read-only.
 
     Attributes
     ----------
@@ -72,13 +71,11 @@ class Result:
         Energy dissipated since the start [J].
     balance_error : (times,)
         Error of the energy balance, H - H0 - supplied + dissipated, without energy added by events
-        [J].
-        It is zero up to round-off.
+        [J]. It is zero up to round-off.
     status : {"done", "warned", "interrupted", "failed", "unfinished"}
         `"done"` and `"warned"` runs reached `t_end`; see `warnings` for the latter. For others,
-        `message`
-        gives the reason. `"unfinished"` is a file that is still being written, or whose run was
-        killed.
+        `message` gives the reason. `"unfinished"` is a file that is still being written, or whose
+        run was killed.
     warnings : tuple of str
         Properties of the scheme that were violated: energy or constraints are off by more than
         `poinsot.run.exactness.MULTIPLE` times round-off.
@@ -252,8 +249,8 @@ class Result:
         """Largest violation of velocity constraints at the ends of steps; (times,).
 
         Zero up to round-off for `"ph-mp-ggl"`. Other schemes satisfy velocity constraints at
-        midpoints, see
-        `velocity_constraint_error_mid`, and have an error of order h^2 here. Rigidity is included.
+        midpoints, see `velocity_constraint_error_mid`, and have an error of order h^2 here.
+        Rigidity is included.
         """
         return self._whole("velocity_constraint_error")
 
@@ -262,8 +259,7 @@ class Result:
         """Largest violation of velocity constraints at the midpoints of steps; (midpoints,).
 
         Zero up to round-off for all schemes except `"ph-mp-ggl"`. For a `RedundantSystem`, it is
-        the
-        largest entry of A w.
+        the largest entry of A w.
         """
         return self._whole(
             "velocity_constraint_error_mid",
@@ -292,8 +288,7 @@ class Result:
         """Constraint violations with units, and a remark if the scheme does not satisfy them.
 
         Joints constrain points and directions, so that the units of mechanisms are m and rad; those
-        of
-        other systems are unknown.
+        of other systems are unknown.
         """
         known, mechanism = self.violations, bool(self.bodies)
         remarks = {ENDS: "not kept by this scheme: falls with h^2"} if MIDPOINTS in known else {}
@@ -384,8 +379,7 @@ class Result:
         """Close the file of a loaded result; it is reopened when more data are needed.
 
         `with ps.load("run.nc") as result:` closes it at the end. Arrays that are still in use stay
-        valid
-        and keep the file open.
+        valid and keep the file open.
         """
         for records in (self.states, self.ports, self.events, *vars(self.observation).values()):
             if isinstance(records, Lazy):
@@ -436,8 +430,8 @@ class Result:
         `r = load("run.mat")` has `r.time`, `r.energy`, `r.bodies.rod.position` (times, 3),
         `r.joints.hinge.coordinates.angle`, `r.joints.hinge.force`, `r.ports.motor.u`,
         `r.sensors.tip.values`, all in SI units. Values at midpoints belong to the times
-        `r.midpoint`.
-        Characters of names other than letters, digits and underscores become underscores.
+        `r.midpoint`. Characters of names other than letters, digits and underscores become
+        underscores.
         """
         from poinsot.result.matlab import to_mat
 

@@ -68,17 +68,14 @@ def ensemble(
         What to simulate; it must be possible to write it to a model file.
     parameters : mapping, or table with columns
         Path -> value for each run, all of the same length: `{"bodies.rod.mass": [0.4, 0.5]}`. Paths
-        are
-        those of the model file, with or without kinds of parts; vectors have the shape (runs, 3).
-        Further paths are `joints.A.point`, `initial.rod.velocity`, `initial.hinge`, `inputs.motor`
-        and
-        `options.step`. `grid`, `latin_hypercube` and `sobol` make such tables.
+        are those of the model file, with or without kinds of parts; vectors have the shape (runs,
+        3). Further paths are `joints.A.point`, `initial.rod.velocity`, `initial.hinge`,
+        `inputs.motor` and `options.step`. `grid`, `latin_hypercube` and `sobol` make such tables.
     h, t_end, t_start : float
         Step size, end and start [s]. Default: those of `model.simulation`.
     what : str or sequence of str
         Quantities to keep at the saved times: `"energy"`, `"dissipated"`, `"balance_error"`,
-        sensors
-        of the model, and channels as in `Model.add_sensor` except reactions, such as
+        sensors of the model, and channels as in `Model.add_sensor` except reactions, such as
         `"rod.position"`, `"A.angle"`.
     scheme, coordinates, save_every, newton
         See `simulate`.
@@ -88,28 +85,24 @@ def ensemble(
         Port name -> constant, formula or `Table`, for all runs.
     workers : int
         Number of runs at a time. Default: the number of processors. Runs in machine code use
-        threads;
-        runs for which a model must be built use processes. The results are the same.
+        threads; runs for which a model must be built use processes. The results are the same.
     executor : Executor or dask.distributed.Client
         Runs the simulations instead: an executor of `concurrent.futures`, or a Dask cluster.
     progress : bool
         Show a progress bar. Default: in a terminal, for studies longer than a second.
     output : path
         Write runs to this netCDF file as they end, in constant memory. If the file holds part of
-        the
-        same study, only the other runs are computed: after Ctrl-C, or if the process was killed,
-        call
-        this function again.
+        the same study, only the other runs are computed: after Ctrl-C, or if the process was
+        killed, call this function again.
 
     Returns
     -------
     xarray.Dataset
         The quantities (run, sample, ...), with the parameters as coordinates of `run` and `time`
-        [s] of
-        `sample`; `status`, `message` and `balance_error_max` of each run. The status is 1 for done,
-        2
-        if energy or constraints are off by more than round-off, 3 for failed, with the reason in
-        `message`, and 0 for pending, after Ctrl-C. Samples that a failed run did not reach are nan.
+        [s] of `sample`; `status`, `message` and `balance_error_max` of each run. The status is 1
+        for done, 2 if energy or constraints are off by more than round-off, 3 for failed, with the
+        reason in `message`, and 0 for pending, after Ctrl-C. Samples that a failed run did not
+        reach are nan.
 
     Raises
     ------

@@ -61,9 +61,8 @@ def free_body(
         Names of ports `<body>.<name>` with twelve inputs; every joint of the body needs one.
     loads : mapping
         Name -> point at the start [m], world axes (None: the centre of mass), of ports
-        `<body>.<name>`
-        with six inputs u = (F, tau): a force at the point [N] and a torque [N m] in world axes.
-        Their outputs are the velocity of the point and the angular velocity.
+        `<body>.<name>` with six inputs u = (F, tau): a force at the point [N] and a torque [N m] in
+        world axes. Their outputs are the velocity of the point and the angular velocity.
     published : bool
         Whether loads act as in [LKB26, eq. (32)], see `ForcePort`.
     """

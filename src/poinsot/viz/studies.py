@@ -144,8 +144,7 @@ def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figu
     """Plot quantities of a study on one page: over time, and at the end over the parameters.
 
     `names` are quantities such as `"energy"` and `"rod.position.x"`. Default: the first few that
-    differ
-    between runs.
+    differ between runs.
     """
     names = list(_telling(study))[:PAGE] if names is None else list(names)
     if not names:

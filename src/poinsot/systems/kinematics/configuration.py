@@ -102,8 +102,7 @@ class Configuration:
         """Return the Jacobian of a frame with respect to the independent coordinates; (6, n).
 
         The first three rows are the velocity of its origin [m/s], the last three the angular
-        velocity
-        [rad/s], per unit rate of each coordinate [rad/s or m/s].
+        velocity [rad/s], per unit rate of each coordinate [rad/s or m/s].
 
         Parameters
         ----------
@@ -111,8 +110,7 @@ class Configuration:
             A body, whose origin is its centre of mass, or a marker.
         relative_to : str
             Body or marker relative to which velocities are measured; it may move itself. Default:
-            the
-            ground.
+            the ground.
         axes : str
             Body or marker in whose axes the rows are given. Default: the world axes.
         """

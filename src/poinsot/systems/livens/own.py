@@ -38,8 +38,8 @@ class LagrangianSystem:
     [LKB26, eq. (11)].
 
     Made by `LagrangianSystem.symbolic` or `LagrangianSystem.from_functions`. `simulate` takes it in
-    the
-    form that the scheme needs, with the initial state `x0={"q": [...], "v": [...]}` in every form.
+    the form that the scheme needs, with the initial state `x0={"q": [...], "v": [...]}` in every
+    form.
     """
 
     name: str
@@ -80,15 +80,13 @@ class LagrangianSystem:
             Mass matrix, symmetric: T = v·M v / 2 [J].
         V : expression or list of expressions
             Potential energy [J]. A list gives its terms, each with its own discrete gradient along
-            the
-            coordinates that it depends on.
+            the coordinates that it depends on.
         a : list of expressions, (n,)
             Terms linear in the velocities, a(q)·v, such as charge times vector potential.
         v, L : list of symbols, expression
             Velocities and the whole Lagrangian [J], instead of M, V and a: L(q, v) may be any
             function of both [LKB26, eq. (6)]. If it is not quadratic in v, the schemes `emh` and
-            `mph`
-            are not available.
+            `mph` are not available.
         g : list of expressions
             Constraints g(q) = 0.
         B : matrix of expressions, (n, inputs)
@@ -101,11 +99,9 @@ class LagrangianSystem:
             SI units of the states `"q"`, `"v"`, `"p"` and `"lam"`, for labels.
         invariants : mapping
             Symbol -> quadratic expression in q, for symbols used in M, V and g. Momentum maps of
-            the
-            transformations that leave these expressions unchanged are then constant to round-off
-            [KB24, prop. 2.6]. Quadratic or linear expressions on which M, V or g obviously depend,
-            fewer
-            than coordinates, are found without this argument.
+            the transformations that leave these expressions unchanged are then constant to
+            round-off [KB24, prop. 2.6]. Quadratic or linear expressions on which M, V or g
+            obviously depend, fewer than coordinates, are found without this argument.
         published : bool
             Correct the discrete derivative of T along all coordinates, as in [KB24, eq. (130)].
             By default it is corrected along those on which M depends, or through its invariants, so

@@ -49,13 +49,10 @@ class RedundantSystem(RedundantForm):
         0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
 
     M is constant and may be singular, with w·M w >= 0 on the motions that the constraints allow; G
-    is
-    skew, :math:`w \cdot \tau_d \ge 0`. The power u·y is supplied to the system: the port of
-    [BHRS25]
-    is -u. As a port-Hamiltonian system, x = (zeta, w, lam, mu) with multipliers for existing
-    constraints, E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by
-    `RedundantSystem.symbolic`
-    or `RedundantSystem.from_functions`.
+    is skew, :math:`w \cdot \tau_d \ge 0`. The power u·y is supplied to the system: the port of
+    [BHRS25] is -u. As a port-Hamiltonian system, x = (zeta, w, lam, mu) with multipliers for
+    existing constraints, E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by
+    `RedundantSystem.symbolic` or `RedundantSystem.from_functions`.
     """
 
     laws: Laws
@@ -96,8 +93,7 @@ class RedundantSystem(RedundantForm):
             Mass matrix, symmetric and positive semi-definite: T = w·M w / 2 [J].
         V : expression or list of expressions
             Potential energy [J] of zeta. A list gives its terms, each with its own discrete
-            gradient along
-            the coordinates that it depends on.
+            gradient along the coordinates that it depends on.
         Z : matrix of expressions, (n, k)
             Kinematics zeta' = Z(zeta) w. Default: identity.
         G : matrix of expressions, (k, k), or callable
@@ -118,8 +114,7 @@ class RedundantSystem(RedundantForm):
             p' Z = B^T; for `joined` at the position level.
         domain : mapping
             Name of a boundary of the coordinates -> expression of zeta that is positive inside,
-            e.g.
-            `{"gimbal lock": cos(beta)}`; a simulation stops there with this name.
+            e.g. `{"gimbal lock": cos(beta)}`; a simulation stops there with this name.
         Gamma : list of symbols
             The momenta, for G.
         parameters : mapping
@@ -354,12 +349,10 @@ class RedundantSystem(RedundantForm):
         Both need different names, with which their labels then begin; `prefixed` renames.
 
         Connected ports have equal velocities and opposite forces. The rows B_1^T w_1 - B_2^T w_2 =
-        0 are
-        added to A, and their multipliers to `mu`. They hold for rates: the initial state determines
-        the
-        positions of the ports. At the position level [BHRS25, rem. 4], p_1(zeta_1) - p_2(zeta_2) =
-        0 is
-        added to c instead, and multipliers to `lam`: the positions stay equal to round-off.
+        0 are added to A, and their multipliers to `mu`. They hold for rates: the initial state
+        determines the positions of the ports. At the position level [BHRS25, rem. 4], p_1(zeta_1) -
+        p_2(zeta_2) = 0 is added to c instead, and multipliers to `lam`: the positions stay equal to
+        round-off.
 
         Parameters
         ----------

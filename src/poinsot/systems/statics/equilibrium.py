@@ -132,10 +132,9 @@ class Equilibrium(Balanced):
     """An equilibrium; `ps.simulate(e.system, x0=e.x, angles=e.angles, ...)` starts there.
 
     It is `"stable"` if the potential energy has a strict minimum on the motions that constraints
-    allow,
-    `"unstable"` if its second variation is negative along some, and `"neutral"` if it vanishes
-    along
-    some. Dampers do not change this. If inputs or contacts have no energy, eigenvalues decide.
+    allow, `"unstable"` if its second variation is negative along some, and `"neutral"` if it
+    vanishes along some. Dampers do not change this. If inputs or contacts have no energy,
+    eigenvalues decide.
 
     Attributes
     ----------
