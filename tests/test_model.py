@@ -475,3 +475,9 @@ def test_gravity_in_millimetres_is_noted_and_not_refused():
     model, result = drop(9.81)
     assert "note" not in str(model.check())
     assert result.notes == ()
+
+
+def test_a_body_in_millimetres_with_its_density_is_noted():
+    model = ps.Model()
+    model.add_body("beam", ps.Box(density=7850, size=(200, 20, 10)))
+    assert "'beam' has a mass of 3.14e+08 kg by its density" in str(model.check())

@@ -28,7 +28,7 @@ from poinsot.bodies.tensors import (
 from poinsot.errors import InputError
 from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 
-#: The mass was left out and follows from the density; `__post_init__` replaces it by a number.
+#: Default of a mass that follows from the density; `__post_init__` replaces it by a number.
 FROM_DENSITY: Final = cast(float, None)
 
 
@@ -391,6 +391,11 @@ class RigidBody(Shape):
             raise InputError(
                 f"{self._label}: inertia has shape {J.shape}; give three principal values or a 3x3 "
                 "tensor [kg m^2]"
+            )
+        if not J.any():
+            raise InputError(
+                f"{self._label}: inertia is zero; give its principal values [kg m^2], or use "
+                "PointMass for a body that does not rotate"
             )
         check_inertia(np.diag(J) if J.ndim == 1 else J, f"{self._label}: inertia")
         # Tuples make bodies comparable, and unchangeable like the rest.

@@ -69,7 +69,7 @@ def check(model: Contents) -> ModelCheck:
         singular=tuple(loop.joints for loop in equations.singular),
         drives=sum(not driven.transmits for driven in equations.drives),
         transmissions=len(model.transmissions),
-        notes=tuple(odd_units(model.gravity)),
+        notes=tuple(odd_units(model.gravity, equations.bodies)),
     )
 
 
