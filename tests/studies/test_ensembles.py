@@ -213,14 +213,14 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"parameters": {"gravity.z": 1.0}}, "a value for each run"),
         ({"what": "rod.positio"}, "did you mean 'position'"),
         ({"what": "A.force"}, "a reaction is the mean over a step"),
-        ({"what": ("energy", "energy")}, "'energy' is there more than once"),
+        ({"what": ("energy", "energy")}, "'energy' is given more than once; keep one of them"),
         ({"h": None}, "step is not given"),
         ({"scheme": "ph-mpp"}, "no scheme 'ph-mpp'"),
         ({"executor": 3}, "executor: expected a concurrent.futures.Executor"),
         ({"workers": 0}, "workers is 0"),
         (
             {"parameters": {"options.step": [0.1]}},
-            "h is an option of all runs, and 'options.step' a parameter",
+            "h is given for all runs, and 'options.step' a parameter",
         ),
     ],
 )

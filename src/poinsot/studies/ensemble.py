@@ -115,7 +115,7 @@ def ensemble(
     simulation = model.simulation if isinstance(model, Model) else None
     own = Parameters.of(model, values, inputs)
     if simulation is not None and simulation.tolerance is not None:
-        raise InputError("an ensemble takes steps of one size; leave out the tolerance")
+        raise InputError("an ensemble needs a constant step size; leave out the tolerance")
     given: dict[str, Any] = {"step": h, "t_end": t_end, "t_start": t_start, "scheme": scheme}
     given |= {"coordinates": coordinates, "engine": engine}
     given |= {"save_every": save_every, "newton": newton}
@@ -124,8 +124,8 @@ def ensemble(
         if f"options.{name}" in values:
             what_of = "h" if name == "step" else name
             raise InputError(
-                f"{what_of} is an option of all runs, and 'options.{name}' a parameter; "
-                "keep one of both"
+                f"{what_of} is given for all runs, and 'options.{name}' as a parameter; keep one "
+                "of them"
             )
     device = options.get("engine") == CUDA
     if device:

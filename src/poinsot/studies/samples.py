@@ -38,13 +38,13 @@ def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
             raise InputError(f"{what}: expected a list with a value for each run, got {given!r}")
         found[path] = own
     if not found:
-        raise InputError(f"parameters: there is none; give some, such as {EXAMPLE}")
+        raise InputError(f"parameters is empty; give at least one, such as {EXAMPLE}")
     lengths = {path: len(own) for path, own in found.items()}
     if len(set(lengths.values())) > 1:
         each = ", ".join(f"'{path}' has {size}" for path, size in lengths.items())
         raise InputError(
             f"parameters: lists have different lengths: {each}; "
-            "poinsot.grid(...) combines each value with each"
+            "give one value for each run, or use poinsot.grid(...) for all combinations"
         )
     return found
 
@@ -67,10 +67,13 @@ def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
         path: table({path: each})[path] for path, each in named(values, "grid", EXAMPLE).items()
     }
     if not lists:
-        raise InputError(f"grid: there is no parameter; give some, such as {EXAMPLE}")
+        raise InputError(f"grid: values is empty; give at least one parameter, such as {EXAMPLE}")
     sizes = [len(each) for each in lists.values()]
     if float(np.prod(sizes, dtype=float)) > MOST:
-        raise InputError(f"grid: {' x '.join(map(str, sizes))} runs are too many")
+        raise InputError(
+            f"grid: {' x '.join(map(str, sizes))} runs are too many; use fewer values, or "
+            "poinsot.sobol"
+        )
     places = np.indices(sizes).reshape(len(sizes), -1)
     return {path: each[place] for (path, each), place in zip(lists.items(), places, strict=True)}
 
@@ -135,11 +138,14 @@ def _in_box(ranges: Mapping[str, Any], runs: int, sampler: Any) -> dict[str, Arr
             raise InputError(f"ranges: '{path}': expected (low, high), got {pair!r}") from None
         if low.shape != high.shape or not np.all(np.isfinite([low, high])) or np.any(low > high):
             raise InputError(
-                f"ranges: '{path}': expected two finite ends of one shape, low <= high: {pair!r}"
+                f"ranges: '{path}': expected finite (low, high) of the same shape with low <= "
+                f"high, got {pair!r}"
             )
         pairs[path] = low, high
     if not pairs:
-        raise InputError("ranges: there is no parameter; give {'bodies.rod.mass': (0.4, 0.6)}")
+        raise InputError(
+            "ranges is empty; give at least one parameter, such as {'bodies.rod.mass': (0.4, 0.6)}"
+        )
     size = sum(low.size for low, _ in pairs.values())
     unit, first, found = sampler(size).random(runs), 0, dict[str, Array]()
     for path, (low, high) in pairs.items():

@@ -203,7 +203,7 @@ class FileStore(Store):
     def _require_own(self) -> None:
         if not is_study(self.path):
             raise InputError(
-                f"'{self.path}' exists, and is no study; choose another name, or remove it"
+                f"'{self.path}' exists and is not a study; choose another name, or remove it"
             )
         with h5py.File(self.path, "r") as file:
             key = file.attrs.get("key")
@@ -252,7 +252,7 @@ def load_study(path: str | PathLike[str]) -> xarray.Dataset:
     nan.
     """
     if not is_study(path):
-        raise InputError(f"'{path}' is no study of many runs")
+        raise InputError(f"'{path}' is not the file of a study")
     found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
     parameters = [
         name for name, variable in found.variables.items() if "parameter" in variable.attrs
