@@ -193,7 +193,7 @@ def optional(module: str, extra: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingExtraError(
-            f"this needs {package}: pip install 'poinsot[{extra}]' ({error})"
+            f"{package} is required and not installed: pip install 'poinsot[{extra}]' ({error})"
         ) from None
 
 

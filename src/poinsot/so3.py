@@ -428,7 +428,7 @@ def _checked_matrix(R: Array, name: str) -> Array:
     if defect > TOLERANCE:
         raise InputError(
             f"{name}: the matrix is not orthogonal, max|R^T R - I| = {defect:.3g}; "
-            "correct it, or take Rotation.nearest(matrix)"
+            "correct it, or use Rotation.nearest(matrix)"
         )
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     if a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0:

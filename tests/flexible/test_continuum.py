@@ -340,7 +340,7 @@ def test_what_is_no_mesh_is_refused():
 
 def test_curved_cells_need_the_second_degree():
     mesh = skfem.MeshTri2.init_circle(2)
-    with pytest.raises(ps.InputError, match="take degree=2"):
+    with pytest.raises(ps.InputError, match="use degree=2"):
         ps.flexible.ElasticMesh(mesh=mesh, degree=1, **MATERIAL)
     body = ps.flexible.ElasticMesh(mesh=mesh, **MATERIAL)
     R = body.rigid

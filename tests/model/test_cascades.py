@@ -333,7 +333,7 @@ def test_laws_in_continuous_time_that_read_each_other_are_in_files_and_sub_assem
         (
             {"every": 0.01, "outputs": 1},
             {"reads": ["c.output"], "drives": "hinge", "every": 0.01},
-            "controller 'b': nothing is called 'c' in 'c.output'",
+            "controller 'b': there is no 'c' in 'c.output'",
         ),
         ({"every": 0.01}, {}, "controller 'a': drives nothing; name the ports that it feeds, or"),
         (
@@ -344,7 +344,7 @@ def test_laws_in_continuous_time_that_read_each_other_are_in_files_and_sub_assem
         (
             {"every": None, "outputs": 1},
             {"reads": ["c.output"], "drives": "hinge", "every": None},
-            "controller 'b': nothing is called 'c' in 'c.output'",
+            "controller 'b': there is no 'c' in 'c.output'",
         ),
         ({"every": 0.01, "outputs": -1}, {}, "controller 'a': outputs is -1"),
         ({"every": 0.01, "outputs": 0, "drives": "hinge"}, {}, "outputs is 0, but 1 are driven"),
@@ -353,7 +353,7 @@ def test_laws_in_continuous_time_that_read_each_other_are_in_files_and_sub_assem
             {},
             "cannot read 'hinge.force': in continuous time reactions depend on what the law puts",
         ),
-        ({"every": 0.01, "outputs": 1, "states": {"output": 0.0}}, {}, "a state cannot be called"),
+        ({"every": 0.01, "outputs": 1, "states": {"output": 0.0}}, {}, "a state cannot be named"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(first, second, message):

@@ -253,7 +253,10 @@ def test_a_drive_is_no_port_for_a_controller_and_no_second_one_for_a_locked_join
     model = pendulum("0", every=0.01)
     del model.controllers["pd"]
     model.add_port("turn", ps.Drive("pin", rate=1.0))
-    with pytest.raises(ps.InputError, match="controller 'pd': port 'turn' is fed already"):
+    with pytest.raises(
+        ps.InputError,
+        match="controller 'pd': port 'turn' has an input already; leave one of them out",
+    ):
         model.add_controller("pd", "1", reads=["pin"], drives=["turn"])
     model.add_joint("stuck", ps.Weld(model.ground, model.bodies["bar"]))
     with pytest.raises(ps.InputError, match=r"that joints or other drives determine.*'turn'"):
@@ -265,8 +268,11 @@ def test_a_drive_is_no_port_for_a_controller_and_no_second_one_for_a_locked_join
     [
         ({"delay": 0.1}, "delay and rate_limits are those of samples"),
         ({"limits": (1,)}, "give (low, high)"),
-        ({"states": {"pin": 0.0}}, "'pin' is the name of a state and of what is read"),
-        ({"law": PID.to_discrete(0.1)}, "its state space is one of samples; give every"),
+        (
+            {"states": {"pin": 0.0}},
+            "'pin' is the name of a state and of a channel that it reads; rename the state",
+        ),
+        ({"law": PID.to_discrete(0.1)}, "its state space is in discrete time; give every"),
     ],
 )
 def test_a_continuous_controller_that_makes_no_sense_is_refused(options, message):

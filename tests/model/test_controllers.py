@@ -324,12 +324,12 @@ def test_a_law_that_fails_is_named_with_the_time_and_what_it_got(engine, law, wh
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"every": 0.0}, "every is 0 s; the time between samples is positive"),
+        ({"every": 0.0}, "every is 0 s; the sampling time must be positive"),
         ({"delay": -1.0}, "delay is -1 s"),
         ({"reads": ["hinge.angel"]}, "no 'angel' of joint 'hinge'; did you mean 'angle'?"),
         ({"drives": ["hing"]}, "no port 'hing'; did you mean 'hinge'?"),
         ({"drives": []}, "drives nothing"),
-        ({"drives": ["hinge", "hinge"]}, "drives names a port twice"),
+        ({"drives": ["hinge", "hinge"]}, "drives contains a port twice"),
         ({"limits": (1, 2, 3)}, "limits is (1, 2, 3); give (low, high)"),
         ({"limits": (2, 1)}, "the first is the lower one"),
         ({"rate_limits": -1}, "rate_limits is -1; give a positive number"),

@@ -178,7 +178,7 @@ def test_a_start_beside_the_path_is_refused_with_what_it_takes():
     [
         ({}, "BodyDrive: give the position over time, a rotation, or both"),
         ({"rotation": turned, "axis": (0, 0, 1), "angle": "t"}, "rotation and angle say the same"),
-        ({"axis": (0, 0, 1), "position": "t"}, "BodyDrive: axis and angle belong together"),
+        ({"axis": (0, 0, 1), "position": "t"}, "BodyDrive: axis and angle must be given together"),
         ({"position": ["t", "t"]}, r"BodyDrive: position: expected 3 number\(s\) at each time"),
         ({"position": ["t", "t", "x"]}, "BodyDrive: position: formula 'x': unknown name 'x'"),
         ({"axis": (0, 0, 0), "angle": "t"}, "BodyDrive: axis"),

@@ -225,7 +225,7 @@ def test_a_discrete_costate_pairs_with_the_midpoint_flow_to_the_energy_differenc
 
 def test_partitioned_refuses_an_E_that_couples_its_blocks():
     system = ph.linear("a", states=["x", "y"], J=np.zeros((2, 2)), Q=np.eye(2), E=[[1, 1], [1, 2]])
-    with pytest.raises(ps.InputError, match="E couples two of its blocks; join them"):
+    with pytest.raises(ps.InputError, match="E couples two of its blocks; merge them"):
         ph.Partitioned().costate(Step(system, np.zeros(2), np.ones(2)))
 
 

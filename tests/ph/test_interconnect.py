@@ -196,7 +196,7 @@ def test_a_port_is_used_once():
     with pytest.raises(ps.InputError, match=r"port 'mass.force' is connected twice"):
         ph.interconnect(mass(), connections=[law, law])
     closed = ph.interconnect(mass(), connections=law)
-    with pytest.raises(ps.InputError, match=r"port 'mass.force' is connected already"):
+    with pytest.raises(ps.InputError, match=r"port 'mass.force' is already connected"):
         closed.port("mass.force")
     fed = ph.feed(mass(), "mass.force", 1.0)
     with pytest.raises(ps.InputError, match=r"port 'mass.force' is closed by an input already"):

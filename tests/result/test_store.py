@@ -189,7 +189,7 @@ def test_files_are_closed_without_a_warning(small):
 
 def test_what_cannot_fit_is_refused_at_once(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(StorageError, match=r"4 EB are more than the .* free in"):
+    with pytest.raises(StorageError, match=r"4 EB are needed, but only .* free in"):
         Table(COLUMNS, 10**17)
 
 

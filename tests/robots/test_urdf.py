@@ -191,7 +191,7 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
         ('<mass value="2"/>', '<mass value="-2"/>', "link 'upper'", "-2 kg"),
         ('<mass value="2"/>', "<mass/>", "link 'upper'", "without 'value'"),
         (FINGER, "", "link 'left finger'", "can move and has no mass"),
-        ('ixx="0.002"', 'ixx="0.2"', "link 'upper'", "belongs to no body"),
+        ('ixx="0.002"', 'ixx="0.2"', "link 'upper'", "is not possible for a body"),
         (
             'ixx="1e-5" ixy="0" ixz="0" iyy="2e-5" iyz="0" izz="2e-5"',
             'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"',

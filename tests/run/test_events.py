@@ -311,7 +311,7 @@ def test_a_function_that_fails_says_so_and_keeps_what_was_computed(engine):
 @pytest.mark.parametrize(
     ("event", "told"),
     [
-        ({"when": "bal.position.z"}, "event 'e': nothing is called 'bal' in 'bal.position.z'"),
+        ({"when": "bal.position.z"}, "event 'e': there is no 'bal' in 'bal.position.z'"),
         (
             {"when": "ball.positon.z"},  # codespell:ignore
             "no '.*' of body 'ball'; did you mean 'position'",

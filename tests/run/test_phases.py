@@ -193,7 +193,7 @@ def test_controllers_go_on_with_what_they_hold():
     ("then", "told"),
     [
         (ps.Release("pivto"), "no joint 'pivto' to be released; did you mean 'pivot'"),
-        (ps.Switch("spirng", on=False), "no load 'spirng' to be switched; did you mean 'spring'"),
+        (ps.Switch("spirng", on=False), "no load 'spirng' to switch; did you mean 'spring'"),
         (["record", 3], "choose from 'record', 'stop', Release"),
     ],
 )

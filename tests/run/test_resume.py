@@ -511,7 +511,9 @@ def test_another_input_is_refused(path):
 
 
 def test_an_end_that_was_passed_is_refused(written):
-    refused(written, t_end=0.05, match=r"the run is at t = 0.09 s.* t_end = 0.05 s is too early")
+    refused(
+        written, t_end=0.05, match=r"the run has reached t = 0.09 s.* t_end = 0.05 s must be later"
+    )
 
 
 def test_no_file_is_refused(tmp_path):

@@ -323,7 +323,9 @@ def test_files_hold_linear_systems_and_connections():
     same_states(one, other, 0.0)
     written = ps.Model.from_yaml_text(one.document)
     same_states(run(written), one, 0.0)
-    with pytest.raises(ps.InputError, match="a SymbolicSystem has no place in a model file"):
+    with pytest.raises(
+        ps.InputError, match="a SymbolicSystem cannot be represented in a model file"
+    ):
         with_pendulum().to_yaml()
 
 

@@ -64,7 +64,7 @@ def coupling_error(
     """
     record, T = result.port(port), number(every, "every")
     if T <= 0:
-        raise InputError(f"every is {T:g} s; the communication step is positive")
+        raise InputError(f"every is {T:g} s; the communication step must be positive")
     time = result.time
     count = int(np.floor((time[-1] - time[0]) / T * (1 + 1e-12) + 1e-9))
     samples = time[0] + T * np.arange(count + 1)
@@ -72,8 +72,8 @@ def coupling_error(
     rows = np.where(abs(time[rows - 1] - samples) < abs(time[rows] - samples), rows - 1, rows)
     if np.any(abs(time[rows] - samples) > 1e-6 * T):
         raise InputError(
-            f"the samples every {T:g} s are not among the saved times of the result; take the "
-            "communication step of the FMU, and save as often"
+            f"the samples every {T:g} s are not among the saved times of the result; use the "
+            "communication step of the FMU, and save at least as often"
         )
     # Inputs hold from a sample on; outputs at one are the mean of those of the steps beside it.
     after = np.minimum(rows, record.u.shape[0] - 1)

@@ -71,7 +71,7 @@ class Elimination:
     constants : int
         How many constants like g(q) are left out.
     repeated : int
-        How many equations repeat others, and leave as many multipliers open.
+        How many equations are redundant, and leave as many multipliers open.
     """
 
     V: Array
@@ -107,8 +107,8 @@ def require_determined(linear: AnyLinear) -> None:
         name = labels(linear.states)[int(np.argmin(known))]
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: no equation contains "
-            f"{int(np.sum(~known))} state(s), e.g. '{name}'; an equation, a mass or a damping is "
-            "missing"
+            f"{int(np.sum(~known))} state(s), e.g. '{name}'; add the missing equation, mass or "
+            "damping"
         )
 
 
@@ -330,21 +330,21 @@ def null_space(a: Array, cut: float = CUT, size: float = 0.0) -> Array:
 
 
 def _open(linear: AnyLinear, E: Array, A: Array, B: Array) -> tuple[Array, int]:
-    """Return multipliers that nothing determines, and how many equations repeat others."""
+    """Return multipliers that nothing determines, and how many equations are redundant."""
     open_ = null_space(np.vstack([E, A]))
     repeated = null_space(np.vstack([E.T, A.T]))
     if open_.shape[1] != repeated.shape[1]:
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: {open_.shape[1]} states are "
-            f"not determined and {repeated.shape[1]} equations repeat others"
+            f"not determined and {repeated.shape[1]} equations are redundant"
             + _where(linear, open_ if open_.size else repeated)
         )
     if repeated.size and np.max(abs(repeated.T @ B), initial=0.0) > CUT * np.max(
         abs(B), initial=0.0
     ):
         raise SingularPencilError(
-            f"system '{linear.name}': an input enters equations that repeat each other"
-            + _where(linear, repeated)
+            f"system '{linear.name}': an input acts on redundant equations; remove the redundant "
+            "constraints" + _where(linear, repeated)
         )
     return open_, repeated.shape[1]
 
@@ -406,6 +406,6 @@ def _require_regular(linear: AnyLinear, EV: Array, V: Array) -> None:
     if free.shape[1]:
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: its equations leave "
-            f"{free.shape[1]} state(s) free{_where(linear, V @ free)}; a constraint or a mass is "
-            "missing"
+            f"{free.shape[1]} state(s) free{_where(linear, V @ free)}; add the missing constraint "
+            "or mass"
         )

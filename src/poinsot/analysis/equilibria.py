@@ -21,7 +21,10 @@ def as_system(model: Model | LagrangianSystem | PHSystem, coordinates: str | Non
     if isinstance(model, Model):
         return model.compile(coordinates)
     if coordinates is not None:
-        raise InputError(f"coordinates: '{model.name}' has its own; give a Model to choose them")
+        raise InputError(
+            f"coordinates: '{model.name}' has its own coordinates; leave the argument out, or give "
+            "a Model"
+        )
     if isinstance(model, LagrangianSystem):
         return model.port_hamiltonian()
     if not isinstance(model, PHSystem):

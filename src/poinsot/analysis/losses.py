@@ -179,7 +179,7 @@ class Squares(Loss):
             if given.shape != at.shape:
                 raise InputError(
                     f"Squares: '{text}' has {given.shape} samples and there are {at.shape} times; "
-                    "give as many"
+                    "give one sample for each time"
                 )
             sigma = self.sigma.get(text, 1.0) if isinstance(self.sigma, Mapping) else self.sigma
             terms.append((Formula(text, known, "Squares"), given, number(sigma, "Squares: sigma")))
@@ -190,7 +190,8 @@ class Squares(Loss):
             inside = (at >= times[0] - 1e-12) & (at <= times[-1] * (1 + 1e-12))
             if not inside.all():
                 raise InputError(
-                    f"Squares: a sample at t = {at[~inside][0]:g} s is outside of the run, from "
+                    f"Squares: a sample at t = {at[~inside][0]:g} s is outside the run, which is "
+                    "from "
                     f"{times[0]:g} to {times[-1]:g} s"
                 )
             before, part = between(times, at)

@@ -67,7 +67,8 @@ class MinimalForm(ProjectedForm):
         half = self.n // 2
         if [s.name for s in self.states] != ["q", "v"]:
             raise InputError(
-                f"system '{self.name}' has no coordinates and velocities; use its matrices"
+                f"system '{self.name}' has no coordinates and velocities; use its matrices E, J, "
+                "R, Q and B"
             )
         v = slice(half, self.n)
         blocks = {
@@ -90,8 +91,8 @@ def minimal(linear: LinearSystem) -> MinimalForm:
     """
     if not isinstance(linear, LinearSystem):
         raise StructureError(
-            f"system '{getattr(linear, 'name', linear)}' is not port-Hamiltonian, so that there is "
-            "no minimal form of this kind; use its state_space()"
+            f"system '{getattr(linear, 'name', linear)}' is not port-Hamiltonian and has no "
+            "minimal port-Hamiltonian form; use its state_space()"
         )
     system = as_linear(linear)
     assert isinstance(system, LinearPHSystem)
@@ -174,8 +175,8 @@ def _of_any(system: LinearPHSystem) -> MinimalForm:
     part = eliminate(system)
     if part.feedthrough:
         raise StructureError(
-            f"system '{system.name}': inputs act on outputs without delay, which the minimal form "
-            "has no place for; use state_space()"
+            f"system '{system.name}': it has direct feedthrough, which the minimal form cannot "
+            "represent; use state_space()"
         )
     V, E, L = part.V, dense(system.matrix_E), dense(system.conduction)
     r, n = V.shape[1], system.n
@@ -188,7 +189,10 @@ def _of_any(system: LinearPHSystem) -> MinimalForm:
     left, B = found[:, :r], found[:, r:]
     Q = _even(V.T @ E.T @ dense(system.matrix_Q) @ V)
     if np.max(abs(left @ Q - part.F), initial=0.0) > TOLERANCE * np.max(abs(part.F), initial=0.0):
-        raise StructureError(f"system '{system.name}': its structure is lost in the elimination")
+        raise StructureError(
+            f"system '{system.name}': the elimination of constraints does not preserve its "
+            "port-Hamiltonian structure; use state_space()"
+        )
     J, R = (left - left.T) / 2, -(left + left.T) / 2
     if np.max(abs(R), initial=0.0) <= 1e-12 * np.max(abs(left), initial=0.0):
         R = np.zeros_like(R)

@@ -213,8 +213,9 @@ class Space:
             if size == 0:
                 if np.any(column):
                     raise StructureError(
-                        f"system '{self._pencil.system.name}': a state moves that stores no "
-                        "energy, so that there is no reduced energy; use analysis.minimal first"
+                        f"system '{self._pencil.system.name}': a state without stored energy can "
+                        "move, so that the reduced system has no energy; use analysis.minimal "
+                        "first"
                     )
                 continue
             w = column / size

@@ -88,7 +88,7 @@ def _saved(system: PHSystem, result: Result, row: int) -> tuple[Vector, float]:
     if missing:
         raise InputError(
             f"linearise: the result of '{result.model}' has no state '{missing[0]}' of system "
-            f"'{system.name}'; linearise the system that was run, in the same coordinates"
+            f"'{system.name}'; linearise the simulated system in the same coordinates"
         )
     return x, float(result.time[row])
 

@@ -42,7 +42,7 @@ def chosen(system: LinearPHSystem, names: str | Sequence[str]) -> tuple[Indices,
         places.append(np.arange(system.n)[system.slices[name]])
     picked = np.unique(np.concatenate([np.arange(0), *places]))
     if not picked.size:
-        raise InputError("reduce: states is empty; name those that are to be reduced")
+        raise InputError("reduce: states is empty; give the names of states to reduce")
     if np.any(np.asarray(system.algebraic)[picked]):
         raise InputError("reduce: multipliers cannot be reduced; name states with a derivative")
     found = mechanical(system)
@@ -69,8 +69,8 @@ def on_states(system: LinearPHSystem, picked: Indices, basis: Array, room: int) 
     Q = sparse(system.matrix_Q)
     if nonzero(Q[picked][:, others]) or nonzero(Q[others][:, picked]):
         raise StructureError(
-            f"system '{system.name}': efforts of the states to be reduced depend on others; name "
-            "all states that store this energy together"
+            f"system '{system.name}': efforts of the states to reduce depend on other states; "
+            "include all states that share this energy"
         )
     W = _beside(system.n, picked, scipy.linalg.orth(Q[picked][:, picked] @ Vf))
     states = [State("reduced", Vf.shape[1]), *_kept(system, picked, 0, system.n)]

@@ -410,7 +410,7 @@ def _shoot(
     raise NoEquilibriumError(
         f"no periodic motion of system '{shots.system.name}' found: "
         f"{'it comes to rest' if distance <= STILL else met}; give a better guess of start and "
-        "period, or hold something else",
+        "period, or another value of hold",
         residual=distance,
     )
 

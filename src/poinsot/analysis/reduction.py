@@ -291,11 +291,13 @@ def reduce(
         raise InputError(f"reduce: no method '{method}'; {did_you_mean(str(method), METHODS)}")
     if not linear.m:
         raise InputError(
-            f"system '{linear.name}' has no ports, so that nothing of it is to be kept; add a port"
+            f"system '{linear.name}' has no ports, whose response a reduction preserves; add a port"
         )
     places, limits = _places(points, method), _band(band)
     if states is not None and method != "krylov":
-        raise InputError(f"reduce: the method '{method}' reduces all states; 'krylov' takes some")
+        raise InputError(
+            f"reduce: the method '{method}' reduces all states; use 'krylov' to reduce some"
+        )
     base = _base(linear) if states is None else linear
     pencil = pencil_of(base)
     picked, pairs = (None, 1 if pencil.freedoms is None else 2)
@@ -365,8 +367,8 @@ def explicit(linear: LinearPHSystem) -> norms.Explicit:
     part = eliminate(linear)
     if len(part.feedthrough) > 1:
         raise InputError(
-            f"system '{linear.name}': its outputs depend on derivatives of its inputs; swap the "
-            "port"
+            f"system '{linear.name}': its outputs depend on derivatives of its inputs; exchange "
+            "input and output of the port"
         )
     D = part.feedthrough[0] if part.feedthrough else np.zeros((linear.m, linear.m))
     return norms.Explicit(part.F, part.G, part.C, D)
@@ -377,7 +379,9 @@ def _places(points: Sequence[complex] | None, method: str) -> tuple[complex, ...
     if points is None:
         return None
     if method != "krylov":
-        raise InputError(f"reduce: the method '{method}' takes no points; 'krylov' does")
+        raise InputError(
+            f"reduce: the method '{method}' does not use points; leave them out, or use 'krylov'"
+        )
     try:
         found = np.atleast_1d(np.asarray(points, dtype=complex)).reshape(-1)
     except (TypeError, ValueError):
@@ -427,8 +431,8 @@ def _require_part(system: Any, order: int | None, own: int, pairs: int, points: 
     count(order, "reduce: order", pairs)
     if order > own or order % pairs:
         raise InputError(
-            f"reduce: order {order} does not fit to the {own} states of system '{system.name}' "
-            f"that are to be reduced; choose {'an even' if pairs == 2 else 'a'} number up to {own}"
+            f"reduce: order {order} does not match the {own} states of system '{system.name}' "
+            f"to reduce; choose {'an even' if pairs == 2 else 'a'} number up to {own}"
         )
 
 

@@ -320,5 +320,5 @@ def require_possible(place: CoordinatePlace, name: str, moves: Vector) -> None:
     if np.linalg.norm(Z @ w - moves) > OUTSIDE * np.linalg.norm(moves):
         raise InputError(
             f"steady_motion: system '{place.system.name}' cannot move along '{name}': no "
-            "velocities make its coordinates change so"
+            "velocities give this rate of its coordinates; check the field"
         )

@@ -138,8 +138,8 @@ def frequency_response(
             reach = np.fmax(reach, np.max(abs(C) * solve.columns, axis=1)[:, None] * largest)
     for k in np.flatnonzero(moved <= ROUND_OFF):
         raise NoEffectError(
-            f"system '{linear.name}': input '{labels[columns[k]]}' has no effect: constraints take "
-            "up all of it"
+            f"system '{linear.name}': input '{labels[columns[k]]}' has no effect: constraints "
+            "balance it completely"
         )
     found = np.array(values).reshape(omega.size, rows.size, columns.size)
     found[np.isnan(found)] = np.inf
@@ -309,12 +309,13 @@ def zeros(
     columns, rows = _chosen(linear, inputs, "inputs"), _chosen(linear, outputs, "outputs")
     if columns.size != rows.size:
         raise InputError(
-            f"zeros: {columns.size} inputs and {rows.size} outputs; choose as many of both"
+            f"zeros: {columns.size} inputs and {rows.size} outputs; choose equal numbers"
         )
     part, m = eliminate(linear), columns.size
     if len(part.feedthrough) > 1:
         raise InputError(
-            f"system '{linear.name}': outputs depend on derivatives of inputs; swap the port"
+            f"system '{linear.name}': outputs depend on derivatives of inputs; exchange input and "
+            "output of the port"
         )
     D = part.feedthrough[0][np.ix_(rows, columns)] if part.feedthrough else np.zeros((m, m))
     F, G, C = part.F, part.G[:, columns], part.C[rows]
@@ -343,7 +344,7 @@ def _invariant_zeros(name: str, F: Array, G: Array, C: Array, D: Array) -> Compl
     if np.linalg.matrix_rank(both, tol=CUT) < r + m:
         raise NoEffectError(
             f"system '{name}': some input has no effect on these outputs at any frequency, so that "
-            "every s is a zero"
+            "zeros are not defined; choose other ports"
         )
     found = np.linalg.lstsq(both, np.vstack([F @ V, C @ V]), rcond=None)[0][:r]
     values = size * eigen(found)[0] if r else np.zeros(0, dtype=complex)
@@ -383,7 +384,10 @@ def power_spectrum(
         raise InputError(f"power_spectrum: {time.size} saved times are too few; save more steps")
     steps = np.diff(time)
     if np.ptp(steps) > 1e-6 * np.mean(steps):
-        raise InputError("power_spectrum: the saved times of the result are not evenly spaced")
+        raise InputError(
+            "power_spectrum: the saved times of the result are not evenly spaced; simulate with a "
+            "constant step size"
+        )
     rate = 1 / float(np.mean(steps))
     hertz, density = periodogram(data, rate, window=window, detrend="constant", axis=0)
     return 2 * np.pi * hertz, density / (2 * np.pi)

@@ -126,7 +126,7 @@ def independent_parts(linear: AnyLinear, E: Any, A: Any) -> tuple[Indices, Indic
         named = f", e.g. '{labels(linear.states)[open_[0]]}'" if open_.size else ""
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: {linear.n - columns.size} "
-            f"states are not determined and {linear.n - rows.size} equations repeat others{named}"
+            f"states are not determined and {linear.n - rows.size} equations are redundant{named}"
         )
     return rows, columns
 

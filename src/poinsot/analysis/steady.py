@@ -169,8 +169,8 @@ def steady_motion(
     system = as_system(model, coordinates)
     if not isinstance(system, MechanicalForm):
         raise InputError(
-            f"steady_motion: system '{system.name}' is no mechanical one; give a Model, what it "
-            "compiles to, a Lagrangian or a RedundantSystem"
+            f"steady_motion: system '{system.name}' is not mechanical; give a Model, its compiled "
+            "system, a LagrangianSystem or a RedundantSystem"
         )
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
@@ -240,8 +240,8 @@ def _require_no_transmissions(system: MechanicalForm) -> None:
         return
     for driven in system.mechanism.drives:
         raise InputError(
-            f"system '{system.name}': no steady motion is looked for with transmissions "
-            f"('{driven.name}'); simulate it, or look for a periodic motion"
+            f"system '{system.name}': steady motions are not available for models with "
+            f"transmissions ('{driven.name}'); simulate it, or use ps.analysis.periodic_motion"
         )
 
 
@@ -263,7 +263,7 @@ def _fields(
             if name not in labels:
                 raise InputError(
                     f"rates: system '{place.system.name}' has no coordinate '{name}'; "
-                    f"{did_you_mean(name, labels)}, or give a pair of a field and its rate"
+                    f"{did_you_mean(name, labels)}, or give a pair (field, rate)"
                 )
             along = np.eye(n)[labels.index(name)]
             fields.append(Field(partial(_constant, along), np.zeros((n, n))))
@@ -331,12 +331,14 @@ def _spin(system: Framed, body: int, name: str, spin: float | ArrayLike) -> tupl
     """Return how fast a body spins, and about which of its principal axes (3,)."""
     J, R_BP = system.mechanism.held.moments[body], system.layout.R_BP[body]
     if not system.mechanism.unknowns.turns[body]:
-        raise InputError(f"spins: body '{name}' is a point and does not turn")
+        raise InputError(
+            f"spins: body '{name}' is a point mass, which has no rotation; leave it out"
+        )
     for elastic in system.mechanism.elastic:
         if elastic.frame <= body < elastic.first + len(elastic.data.points):
             raise InputError(
-                f"spins: body '{name}' is elastic, and has no axis of symmetry that it could spin "
-                "about; let everything turn about its axis, by a rate"
+                f"spins: body '{name}' is elastic and has no axis of symmetry to spin about; use "
+                "rate to rotate the whole mechanism"
             )
     same = [k for k in range(3) if abs(np.diff(np.delete(J, k))[0]) <= SAME * J.max()]
     if not isinstance(spin, float | int):
@@ -404,7 +406,7 @@ def _solve(frame: Moving, rates: list[int], what: str) -> tuple[Moving, Vector, 
         rest = ", ".join(f"'{name}'" for name in names[:6])
         raise NoEquilibriumError(
             f"no {what} found: forces, joints or velocities stay unbalanced by {left:.3g} of their "
-            f"size, most at {rest}; give other rates, or start nearer to the motion you look for",
+            f"magnitude, most at {rest}; give other rates, or start closer to the desired motion",
             residual=left,
             moving=names,
         )
@@ -429,9 +431,9 @@ def _require_lasting(frame: Turning | Relative, what: str) -> None:
     if left > CHANGED:
         names = movers(frame.place, worst[: frame.place.sizes.size])
         raise NoEquilibriumError(
-            f"no {what} found: it is in balance where it is now, but not where it moves to: what "
-            f"acts on '{names[0]}' changes by {left:.3g} of its size; gravity, inputs and what "
-            "holds it must look the same all along the motion",
+            f"no {what} found: it is in balance at its present position, but not along its motion: "
+            f"the force on '{names[0]}' changes by {left:.3g} of its magnitude; gravity, inputs "
+            "and supports must be constant along the motion",
             residual=left,
             moving=names,
         )

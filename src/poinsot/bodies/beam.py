@@ -102,7 +102,7 @@ class Beam(Elasticity):
         if self.momenta not in ("deformed", "undeformed"):
             raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
         if self.mass is not FROM_DENSITY:
-            raise InputError("Beam: its mass follows from density, section and length")
+            raise InputError("Beam: mass follows from density, section and length; leave it out")
         object.__setattr__(self, "mass", self.flexibility.mass)
         super().__post_init__()
 

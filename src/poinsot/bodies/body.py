@@ -216,6 +216,6 @@ def turned_body(value: object, what: str) -> Body:
     if body.turns:
         return body
     raise InputError(
-        f"{what}: {body!r} has no orientation, so that it has neither torques nor axes of its own; "
-        "take a body with a size, such as Sphere or RigidBody"
+        f"{what}: {body!r} has no orientation, so that torques and body axes are not defined; use "
+        "a shape with a size, such as Sphere or RigidBody"
     )

@@ -91,7 +91,7 @@ class FlexibleBody(Elasticity):
     def __post_init__(self) -> None:
         """Raise `InputError` unless the matrices are those of a body."""
         if self.mass is not FROM_DENSITY:
-            raise InputError("FlexibleBody: its mass is that of M")
+            raise InputError("FlexibleBody: mass follows from M; leave it out")
         K = symmetric(self.K, "K")
         M = symmetric(self.M, "M", 6 + K.shape[0])
         _check_rigid(M)
@@ -274,7 +274,9 @@ class FlexibleBody(Elasticity):
             degree=degree,
         )
         if body.dim != 3:
-            raise InputError("a flexible body needs a mesh in space: tetrahedra or hexahedra")
+            raise InputError(
+                "a flexible body needs a three-dimensional mesh of tetrahedra or hexahedra"
+            )
         names = (interfaces,) if isinstance(interfaces, str) else interfaces
         free = FreeBody(
             M=body.M,
@@ -300,7 +302,9 @@ class FlexibleBody(Elasticity):
             known = ["centre of mass", *names]
             raise InputError(f"frame is {frame!r}; {did_you_mean(str(frame), known)}")
         if T.shape[1] == 0:
-            raise InputError("no unknowns are left: allow modes, or give another interface")
+            raise InputError(
+                "no elastic coordinates are left; increase modes, or give another interface"
+            )
         R = free.rigid(origin)
         both = np.column_stack([R, T])
         M, K = both.T @ (free.M @ both), T.T @ (free.K @ T)
@@ -401,7 +405,8 @@ def _check_rigid(M: Array) -> None:
         raise InputError("M: its first three rows and columns must be the mass times the identity")
     if abs(M[3:6, :3] - skew(s)).max() > TOLERANCE * size:
         raise InputError(
-            "M: rows 4 to 6 and columns 1 to 3 must be skew(s), s = m times the centre"
+            "M: rows 4 to 6 and columns 1 to 3 must be skew(s), where s is m times the centre of "
+            "mass"
         )
 
 

@@ -57,9 +57,9 @@ class Look:
         if len(sizes) != KINDS[self.kind]:
             raise InputError(f"{what}: {KINDS[self.kind]} sizes are needed, got {len(sizes)}")
         if (self.kind == "mesh") is (self.mesh is None):
-            raise InputError(f"{what}: give `mesh` for the kind 'mesh', and for no other")
+            raise InputError(f"{what}: give `mesh` if, and only if, the kind is 'mesh'")
         if not 0 <= number(self.opacity, f"{what}: opacity") <= 1:
-            raise InputError(f"{what}: opacity is {self.opacity!r}; it is from 0 to 1")
+            raise InputError(f"{what}: opacity is {self.opacity!r}; it must be from 0 to 1")
         if self.colour is not None and not _is_colour(self.colour):
             raise InputError(f"{what}: colour is {self.colour!r}; write it as '#rrggbb'")
         R = as_rotation_matrix(self.rotation, name=f"{what}: rotation")

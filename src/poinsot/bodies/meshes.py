@@ -34,11 +34,17 @@ class Triangles:
         """Check shapes and indices."""
         vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces, dtype=np.intp)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
-            raise InputError(f"a mesh has vertices of three finite numbers, got {vertices.shape}")
+            raise InputError(
+                f"mesh: vertices must be finite numbers of shape (n, 3), got shape {vertices.shape}"
+            )
         if faces.ndim != 2 or faces.shape[1] != 3 or not faces.size:
-            raise InputError(f"a mesh has triangles of three vertices each, got {faces.shape}")
+            raise InputError(
+                f"mesh: faces must be indices of shape (m, 3), got shape {faces.shape}"
+            )
         if faces.min() < 0 or faces.max() >= len(vertices):
-            raise InputError(f"the triangles of a mesh name vertices 0 to {len(vertices) - 1} only")
+            raise InputError(
+                f"mesh: faces must be indices of vertices, from 0 to {len(vertices) - 1} only"
+            )
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
 
@@ -74,9 +80,9 @@ def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str 
     except ImportError as error:
         raise InputError(f"mesh '{path}': {error}") from None
     except Exception as error:  # whatever a parser of somebody else's files raises
-        raise InputError(f"mesh '{path}' is broken: {type(error).__name__}: {error}") from None
+        raise InputError(f"mesh '{path}' cannot be read: {type(error).__name__}: {error}") from None
     if not len(getattr(mesh, "faces", ())):
-        raise InputError(f"mesh '{path}': there are no triangles in it")
+        raise InputError(f"mesh '{path}': it contains no triangles")
     colour = getattr(mesh.visual, "main_color", None) if mesh.visual.kind else None
     text = None if colour is None else "#" + "".join(f"{int(part):02x}" for part in colour[:3])
     return Triangles(mesh.vertices * np.asarray(scale, dtype=float), mesh.faces), text
@@ -107,11 +113,13 @@ class Mesh(Solid):
         if open_edges:
             raise InputError(
                 f"Mesh: the surface is not closed, or its triangles do not all face outwards: "
-                f"{open_edges} of its edges have no counterpart; repair it, or give a RigidBody "
-                "with this mesh as a Look"
+                f"{open_edges} of its edges have no opposite edge; repair the mesh, or use a "
+                "RigidBody with this mesh as a Look"
             )
         if not self.volume > 0:
-            raise InputError("Mesh: the surface encloses no volume")
+            raise InputError(
+                "Mesh: the surface encloses no volume; give a closed mesh with a thickness"
+            )
 
     @classmethod
     def load(

@@ -490,7 +490,10 @@ def _part(part: Any, name: str) -> Part:
     if not isinstance(shape, Shape):
         raise InputError(f"{name}: {shape!r} is not a shape; give a Box, a RigidBody, ... first")
     if isinstance(shape, Elasticity):
-        raise InputError(f"{name}: a {shape._label} is elastic; weld it to a body by a joint")
+        raise InputError(
+            f"{name}: a {shape._label} is elastic and cannot be a part of a rigid body; add it as "
+            "a body and connect it by a Weld"
+        )
     place = _floats(position, f"{name}: position", "m")
     if place.shape != (3,):
         raise InputError(f"{name}: position has shape {place.shape}; give three numbers [m]")

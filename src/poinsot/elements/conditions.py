@@ -55,7 +55,7 @@ def free_unknowns(
             missing.append(f"'{component}'")
     if missing:
         raise InputError(
-            "held: the deformation can still move as a rigid body, and so can its frame; hold "
+            "held: the deformation still contains rigid motions, which belong to the frame; hold "
             f"{', '.join(missing)} at a node as well (node 0, for example)"
         )
     return np.setdiff1d(np.arange(beam.n), numbers)

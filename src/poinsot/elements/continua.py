@@ -94,13 +94,13 @@ class ElasticMesh:
         if self.degree not in (1, 2):
             raise InputError(f"elastic body: degree is {self.degree!r}; it must be 1 or 2")
         if self.degree == 1 and curved(self.mesh):
-            raise InputError("elastic body: the mesh has curved cells; take degree=2")
+            raise InputError("elastic body: the mesh has curved cells; use degree=2")
         if self.plane not in ("stress", "strain"):
             raise InputError(f"elastic body: plane is {self.plane!r}; give 'stress' or 'strain'")
         still = self._held_unknowns()
         object.__setattr__(self, "free", np.setdiff1d(np.arange(self.unknowns), still))
         if not self.free.size:
-            raise InputError("elastic body: everything is held; nothing can move")
+            raise InputError("elastic body: all unknowns are held; hold fewer boundaries")
 
     # -- unknowns --------------------------------------------------------------------------------
 
@@ -142,7 +142,8 @@ class ElasticMesh:
             wrong = set(directions) - set(axes)
             if wrong or not directions:
                 raise InputError(
-                    f"elastic body: '{boundary}' is held in {directions!r}; give some of '{axes}'"
+                    f"elastic body: '{boundary}' is held in {directions!r}; give directions from "
+                    f"'{axes}'"
                 )
             unknowns = self.unknowns_on(boundary)
             fixed = [axes.index(letter) for letter in directions]
@@ -159,8 +160,8 @@ class ElasticMesh:
         at_places = np.asarray(function(self.places), dtype=float)
         if at_places.shape != self.places.shape:
             raise InputError(
-                f"the field has shape {at_places.shape}, expected {self.places.shape}: a vector "
-                "for each place"
+                f"the field has shape {at_places.shape}, expected {self.places.shape}, one vector "
+                "for each position"
             )
         return np.asarray(at_places[self.directions, np.arange(self.unknowns)])
 
@@ -266,8 +267,8 @@ class ElasticMesh:
         if rank < R.shape[1]:
             free = _MOTIONS[self.dim][int(np.argmax(abs(motions[rank])))]
             raise InputError(
-                f"{what}: the body can still {free} as a rigid one; hold more of its boundaries, "
-                "such as held='left'"
+                f"{what}: the body can still {free} rigidly; hold more boundaries, for example "
+                "held='left'"
             )
 
     def displacement(self, stress: ArrayLike) -> Vector:

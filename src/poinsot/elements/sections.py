@@ -109,7 +109,7 @@ class CircularSection(Shaped):
         if not self.inner_radius < self.radius:
             raise InputError(
                 f"CircularSection: inner_radius {self.inner_radius:g} m is not smaller than radius "
-                f"{self.radius:g} m; there is no material left"
+                f"{self.radius:g} m; decrease inner_radius"
             )
 
     @property
@@ -243,6 +243,9 @@ class SectionLaw(CrossSection):
     def properties(self, material: Material | None) -> LineProperties:
         """Return the given properties."""
         if material is not None:
-            raise InputError("SectionLaw: it has its stiffness and mass; leave out the material")
+            raise InputError(
+                "SectionLaw: it has stiffness and mass already; leave out youngs_modulus, "
+                "shear_modulus and density"
+            )
         I1, I2 = np.asarray(self.inertia, dtype=float).tolist()
         return LineProperties(np.asarray(self.stiffness), self.mass, (I1, I2))

@@ -155,7 +155,8 @@ def _load(
         unknowns, mass = body.unknowns_on(load.boundary), body.surface(load.boundary)
         if not np.isin(unknowns, body.free).any():
             raise InputError(
-                f"system '{name}': port '{port}' acts on '{load.boundary}', which is held"
+                f"system '{name}': port '{port}' acts on '{load.boundary}', which is held; choose "
+                "another boundary"
             )
         field = Port(port, unknowns.size, "Pa", "m^3/s"), mass
     else:

@@ -71,11 +71,11 @@ def export_fmu(
     """
     place = output_path(path, "export_fmu")
     if place.suffix != ".fmu":
-        raise InputError(f"export_fmu: '{place}' is no name of an FMU; let it end in .fmu")
+        raise InputError(f"export_fmu: '{place}' is not the name of an FMU; it must end in .fmu")
     if not isinstance(model, Model):
         raise InputError(f"export_fmu: expected a Model, got {model!r}")
     if version not in VERSIONS:
-        raise InputError(f"export_fmu: version is {version!r}; FMI 2 and 3 can be written")
+        raise InputError(f"export_fmu: version is {version!r}; choose 2 or 3, for FMI 2 and 3")
     chosen = find_platforms(platforms, version)
     simulation = _simulation(model, step, scheme)
     text = write(describe(model, simulation))
@@ -116,7 +116,7 @@ def _simulation(model: Model, step: float | None, scheme: str | None) -> Simulat
         chosen = replace(chosen, step=float(step))
     if chosen.step is None:
         raise InputError(
-            "export_fmu: step is not given; write it to the model, simulation: {step: ...}, or "
-            "give it here"
+            "export_fmu: no step size; give step=..., or `step` in the section `simulation` of the "
+            "model file"
         )
     return chosen

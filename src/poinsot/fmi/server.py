@@ -107,7 +107,7 @@ class Server:
     def _state(self, data: bytes) -> State:
         (number,) = struct.unpack("=Q", data)
         if number not in self.states:
-            raise PoinsotError(f"there is no FMU state {number}: it was freed, or never saved")
+            raise PoinsotError(f"there is no FMU state {number}; it was freed or never saved")
         return self.states[number]
 
 

@@ -98,7 +98,10 @@ def _text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _TAKEN:
         return text
     if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError(f"{text!r} holds half a character and cannot be written to a file")
+        raise InputError(
+            f"{text!r} contains an incomplete character (a lone surrogate) and cannot be written "
+            "to a file"
+        )
     return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
 
 

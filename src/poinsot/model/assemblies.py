@@ -91,8 +91,8 @@ class Wheel(Assembly):
             raise InputError(f"Wheel: shape: expected a Cylinder, got {self.shape!r}")
         if (self.steering is None) != (self.fork is None):
             raise InputError(
-                "Wheel: steering and fork belong together: the axis, and the shape of what turns "
-                "about it with the wheel"
+                "Wheel: give both steering (the axis) and fork (the shape of the part that turns "
+                "about it), or neither"
             )
         if self.steering is not None:
             axle, steering = (
@@ -160,7 +160,9 @@ class DifferentialDrive(Assembly):
         left = vector3(self.left, f"drive '{name}': left")
         right = vector3(self.right, f"drive '{name}': right")
         if np.array_equal(left, right):
-            raise InputError(f"drive '{name}': left and right are the same point")
+            raise InputError(
+                f"drive '{name}': left and right are the same point; give the centres of two wheels"
+            )
         added: list[Body] = []
         for side, position in (("left", left), ("right", right)):
             wheel = Wheel(

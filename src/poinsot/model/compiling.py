@@ -100,7 +100,7 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     if stabilised and coordinates != "directors":
         elastic = ", and elastic bodies have velocities in body axes"
         raise InputError(
-            "velocity constraints are stabilised in directors only"
+            "stabilised velocity constraints need coordinates 'directors'"
             f"{elastic if mechanism.elastic else ''}; use scheme 'ph-mp'"
         )
     if stabilised:
@@ -188,12 +188,12 @@ def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) 
     """Refuse Maxwell elements but in directors, without stabilised velocity constraints."""
     if mechanism.relaxing and (coordinates != "directors" or stabilised):
         name = mechanism.relaxing[0].name
-        remedy = "leave out coordinates and scheme, or take Kelvin-Voigt damping"
+        remedy = "leave out coordinates and scheme, or use Kelvin-Voigt damping"
         if mechanism.elastic:
-            remedy = "beams and other elastic bodies, which have velocities in body axes, need "
-            remedy += "a model without; take Kelvin-Voigt damping"
+            remedy = "elastic bodies, which have velocities in body axes, cannot be combined with "
+            remedy += "it; use Kelvin-Voigt damping"
         raise InputError(
-            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; {remedy}"
+            f"force '{name}': relaxation needs coordinates 'directors' and scheme 'ph-mp'; {remedy}"
         )
 
 
@@ -202,13 +202,12 @@ def stabilisable(mechanism: Mechanism) -> Mechanism:
     for driven in mechanism.drives:
         if not driven.transmits:
             raise InputError(
-                f"the stabilised form does not keep the motion of drives ('{driven.name}'): their "
-                "rates are known as means over steps, not at the ends of these; use scheme 'ph-mp'"
+                f"the stabilised form does not support drives ('{driven.name}'), whose rates are "
+                "means over steps; use scheme 'ph-mp'"
             )
         if not driven.lossless:
             raise InputError(
-                f"the stabilised form does not know the friction of transmissions "
-                f"('{driven.name}'), which is in proportion to one multiplier, and has two; use "
-                "scheme 'ph-mp'"
+                f"the stabilised form does not support the efficiency of transmissions "
+                f"('{driven.name}'); use scheme 'ph-mp'"
             )
     return replace(mechanism, inertia=slender.thickened(mechanism.inertia))

@@ -186,7 +186,7 @@ def _in_words(part: Any) -> str:
 def require_new(model: Contents, name: str) -> None:
     """Raise `InputError` if a name is taken."""
     if require_name(name, "a part of a model") == model.ground.name:
-        raise InputError(f"'{name}' cannot be a name: it is that of the ground")
+        raise InputError(f"'{name}' is the name of the ground; choose another name")
     for kind, parts in PARTS.items():
         if name in getattr(model, parts):
             raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")

@@ -160,7 +160,7 @@ class Model(Contents):
         what = f"body '{name}'"
         start = _start(what, position, rotation, velocity, angular_velocity)
         if looks and isinstance(shape, BodyAssembly | Elasticity):
-            raise InputError(f"{what}: looks are for rigid bodies; what deforms is drawn as it is")
+            raise InputError(f"{what}: looks are available for rigid bodies only; leave them out")
         for look in looks:
             if not isinstance(look, Look):
                 raise InputError(f"{what}: looks: expected a Look, got {look!r}")
@@ -227,7 +227,7 @@ class Model(Contents):
         what = f"marker '{name}'"
         require_own(self, partner(body, what), what)
         if axes not in ("world", "body"):
-            raise InputError(f"{what}: axes is {axes!r}; it is 'world' or 'body'")
+            raise InputError(f"{what}: axes is {axes!r}; it must be 'world' or 'body'")
         point = vector3(position, f"{what}: position")
         R = as_rotation_matrix(rotation, name=f"{what}: rotation")
         if axes == "body":
@@ -367,7 +367,10 @@ class Model(Contents):
         if isinstance(system, Contents):
             return self._add_model(name, system, **placing)
         if placing:
-            raise InputError(f"system '{name}': {next(iter(placing))} is for models, not systems")
+            raise InputError(
+                f"system '{name}': {next(iter(placing))} is an option for models, not for systems; "
+                "leave it out"
+            )
         if not isinstance(system, PHSystem):
             raise InputError(
                 f"system '{name}': expected a port-Hamiltonian system, such as ps.ph.linear(...) "
@@ -390,7 +393,7 @@ class Model(Contents):
         """Add the parts of another model."""
         what = f"system '{name}'"
         if model is self:
-            raise InputError(f"{what}: a model cannot be a part of itself")
+            raise InputError(f"{what}: a model cannot contain itself; add another model")
         ground = self.ground if ground is None else partner(ground, f"{what}: ground")
         require_own(self, ground, f"{what}: ground")
         start = _start(what, position, rotation, velocity, angular_velocity)

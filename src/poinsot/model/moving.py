@@ -110,7 +110,7 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     what = f"move: '{joint}'"
     values = np.atleast_1d(numbers(to, what))
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
-        raise InputError(f"{what}: expected a value or several, got {to!r}")
+        raise InputError(f"{what}: expected a number or several, got {to!r}")
     system, at = plain(model, what), coordinates_of(model, [joint], what)[joint]
     task = task_of(model, what, hints=[following(joint, at, 0.0)])
     place = task.place([*task.inlets, *task.hints])
@@ -120,14 +120,14 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     if here is None:
         raise InputError(
             f"{what} cannot move from where it starts, at {value:.9g} {at.unit}: joints, "
-            "transmissions or drives hold it there, or it is at a dead centre; move another one"
+            "transmissions or drives lock it, or it is at a dead centre; move another coordinate"
         )
     met, reached, rank = list[Singular](), list[Station](), rank_of(here)
     for value in values.tolist():
         for there in path.to(here, value, rank):
             if rank_of(there) > rank:
                 raise InputError(
-                    f"{what}: where it starts is a singular position, in which its motion branches "
+                    f"{what}: the start is a singular position, where the motion branches "
                     "(see model.check()); start elsewhere, such as by model.assemble(near=...)"
                 )
             for found in path.singular(here, there, rank):
@@ -141,9 +141,9 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     if here.value != value:
         names = ", ".join(f"'{name}'" for name in path.dead_centre(here, rank)[:LISTED])
         raise OutOfReachError(
-            f"{what} does not get to {value:.9g} {at.unit}: it is at its limit at "
-            f"{here.value:.9g} {at.unit}, a dead centre of joints {names}; keep within, or move "
-            "another coordinate",
+            f"{what} cannot reach {value:.9g} {at.unit}: it is at its limit at "
+            f"{here.value:.9g} {at.unit}, a dead centre of joints {names}; choose a value within "
+            "the limit, or move another coordinate",
             limit=here.value,
             sweep=sweep,
         )

@@ -69,8 +69,9 @@ def resume(
     if model is None:
         if not stopped.result.document:
             raise InputError(
-                f"resume: '{place}' does not hold its model, which has Python functions in it, or "
-                "a start of its own; give model=..., inputs=... and events=... as to simulate"
+                f"resume: '{place}' does not contain its model, because it has Python functions or "
+                "an initial state given by x0; give model=..., inputs=... and events=... as for "
+                "simulate"
             )
         model = Model.from_yaml_text(stopped.result.document)
     target = place if output is None else output_path(output, "output")

@@ -95,8 +95,8 @@ class _Describer:
         """Add a body, with its frame at the marker `name.frame` if there is one."""
         if isinstance(body.shape, Elasticity | PointMass) or body.carried:
             raise InputError(
-                f"model '{self.model.name}': body '{name}' is no rigid body, and robots have no "
-                "others; write a model file instead"
+                f"model '{self.model.name}': body '{name}' is not rigid, which URDF and MJCF files "
+                "cannot represent; write a model file (.yaml) instead"
             )
         frame = self.model.markers.get(f"{name}.frame")
         own = frame is not None and frame.body is body
@@ -158,8 +158,8 @@ class _Describer:
         """Refuse a joint that is open where bodies were added: coordinates would not be zero."""
         if max(joint.equations.gaps, default=0.0) > CLOSED:
             raise InputError(
-                f"model '{self.model.name}': joint '{name}' is open where bodies were added, and "
-                "robots have no start but that; add the bodies where it is closed"
+                f"model '{self.model.name}': joint '{name}' is open where bodies were added, which "
+                "URDF and MJCF files cannot represent; add the bodies where it is closed"
             )
 
     def steps_of(self, name: str, joint: ModelJoint, locked: bool) -> tuple[Step, ...]:

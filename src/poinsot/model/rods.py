@@ -128,7 +128,7 @@ class ElasticRod(BodyAssembly):
         if not (np.linalg.norm(rest[:, 3:], axis=1) < STEEPEST).all():
             raise InputError(
                 "ElasticRod: the axis turns by more than a right angle from one node to the next; "
-                "take more elements, or weld two rods together at a corner"
+                "use more elements, or two rods connected by a Weld at the corner"
             )
         return rest
 
@@ -137,7 +137,7 @@ class ElasticRod(BodyAssembly):
         what = f"ElasticRod: {what}"
         if callable(curve):
             if elements is None:
-                raise InputError(f"{what} is a function; say how many elements the rod has")
+                raise InputError(f"{what} is a function; give the number of elements")
             shares = np.linspace(0.0, 1.0, elements + 1)
             points = np.array([vector3(curve(s), f"{what} at s = {s:g}") for s in shares])
             # At the ends, the slope of a parabola that lies within the rod.
@@ -318,7 +318,9 @@ class ElasticRod(BodyAssembly):
 def _require_lengths(points: Array, what: str) -> None:
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not (steps > 0).all():
-        raise InputError(f"{what}: element {int(np.argmin(steps))} has no length")
+        raise InputError(
+            f"{what}: element {int(np.argmin(steps))} has zero length; remove the duplicate point"
+        )
 
 
 def _tangents(points: Array) -> Array:
@@ -344,6 +346,9 @@ def _shortest_turn(a: Array, b: Array) -> Array:
     """Return the rotation about a x b that takes the unit vector a to b."""
     v, c = np.cross(a, b), float(a @ b)
     if c <= -1 + PARALLEL:
-        raise InputError("ElasticRod: its axis turns back on itself from one node to the next")
+        raise InputError(
+            "ElasticRod: the axis reverses its direction from one node to the next; use more "
+            "elements"
+        )
     K = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
     return np.asarray(np.eye(3) + K + K @ K / (1 + c))

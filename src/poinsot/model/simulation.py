@@ -81,8 +81,8 @@ class Simulation:
         for name in ("step", "t_end"):
             if getattr(chosen, name) is None:
                 raise InputError(
-                    f"{name} is not given; write it to the model file, "
-                    f"simulation: {{{name}: ...}}, or give it for this run"
+                    f"no {name} is given; add it to the model file, simulation: {{{name}: ...}}, "
+                    "or give it for this run"
                 )
         options = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
         return {"h": options.pop("step"), **options}

@@ -86,12 +86,14 @@ class BodyDrive(PortPlace):
             name for name in ("rotation", "angle", "angles") if getattr(self, name) is not None
         ]
         if len(turned) > 1:
-            raise InputError(f"BodyDrive: {' and '.join(turned)} say the same; give one of them")
+            raise InputError(
+                f"BodyDrive: {' and '.join(turned)} exclude each other; give one of them"
+            )
         if self.position is None and not turned:
             raise InputError("BodyDrive: give the position over time, a rotation, or both")
         for a, b in (("axis", "angle"), ("sequence", "angles")):
             if (getattr(self, a) is None) != (getattr(self, b) is None):
-                raise InputError(f"BodyDrive: {a} and {b} belong together")
+                raise InputError(f"BodyDrive: {a} and {b} must be given together")
         (turned_body if turned else loaded_body)(self.body, "BodyDrive: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "BodyDrive: point"))

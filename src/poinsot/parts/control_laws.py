@@ -84,7 +84,7 @@ class PythonLaw:
                 return as_numbers(self._function(given[0], y), sizes.outputs, "")
             value = self._function(given[0], y, np.array(given[1 + sizes.measured :]))
             if not isinstance(value, tuple) or len(value) != 2:
-                raise InputError(f"gives {value!r}, expected two things, (u, x_next)")
+                raise InputError(f"gives {value!r}, expected a pair (u, x_next)")
             u = as_numbers(value[0], sizes.outputs, "")
             return [*u, *as_numbers(value[1], sizes.states, " for its states")]
         except BaseException as error:

@@ -280,8 +280,8 @@ class Driven(DrivenDirection):
         """Refuse to turn an angle by half a turn or more in one step."""
         if self.rotates and abs(moved) >= pi:
             raise LargeStepError(
-                f"{self.title}: its angle is to change by {abs(moved):.3g} rad in one step, "
-                "half a turn or more, and cannot be followed; take a smaller step"
+                f"{self.title}: its angle changes by {abs(moved):.3g} rad in one step, "
+                "half a turn or more, which is ambiguous; use a smaller step"
             )
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:

@@ -57,7 +57,7 @@ class Drive(PortPlace):
             if value is not None:
                 object.__setattr__(self, label, _signal(value, f"Drive: {label}"))
         if self.coordinate is None and self.rate is None:
-            raise InputError("Drive: give the coordinate over time, or its rate")
+            raise InputError("Drive: give the coordinate or its rate over time")
 
     @property
     def motion(self) -> Prescribed:
@@ -78,7 +78,9 @@ class Drive(PortPlace):
         except InputError as error:
             raise InputError(f"port '{name}': {error}") from None
         if not isfinite(rate):
-            raise InputError(f"port '{name}': the rate of its motion is {rate} at the start")
+            raise InputError(
+                f"port '{name}': the rate of its motion is not finite: {rate} at the start"
+            )
         port = Port(name, 1, effort, flow, input="flow", signal=motion)
         own = tuple(range(len(at.bodies)))
         driven = Driven(at.bodies, name, (Term(own, at.forms, at.chart),), motion)

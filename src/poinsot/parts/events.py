@@ -300,8 +300,8 @@ def _require_measurable(channels: Sequence[Channel], what: str) -> None:
     for channel in channels:
         if channel.kind == "reaction":
             raise InputError(
-                f"{what}: cannot read '{channel.text}': a reaction is the mean over a step, and "
-                "events are located within steps; read coordinates and rates"
+                f"{what}: cannot read '{channel.text}': reactions are means over a step, and "
+                "events are located within steps; use coordinates and rates"
             )
 
 

@@ -92,12 +92,12 @@ class Field(Force):
         points, directions = len(self.points), len(self.directions)
         if not formula.is_of(3 * (points + directions)):
             raise InputError(
-                f"Field: its formula is of ({', '.join(formula.variables)}), and is to be one "
+                f"Field: its formula is of ({', '.join(formula.variables)}); it must be one "
                 f"formula of the {3 * (points + directions)} components of {points} point(s), "
                 f"then of {directions} direction(s)"
             )
         if self.gradient is not None:
-            raise InputError("Field: a formula knows its derivatives; leave the gradient out")
+            raise InputError("Field: the gradient of a formula is exact; leave gradient out")
 
     @property
     def bodies(self) -> tuple[Body, ...]:

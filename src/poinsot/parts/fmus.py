@@ -34,7 +34,7 @@ def _fmpy() -> Any:
         import fmpy
     except ImportError as error:
         raise MissingExtraError(
-            f"FMUs are run by FMPy: pip install 'poinsot[fmi]' ({error})"
+            f"running FMUs needs FMPy: pip install 'poinsot[fmi]' ({error})"
         ) from None
     return fmpy
 
@@ -79,10 +79,13 @@ class FMUFile:
         except FMUError:
             raise
         except Exception as error:  # whatever a file may hold
-            raise FMUError(f"{what}: '{path}' cannot be understood: {error}") from None
+            raise FMUError(
+                f"{what}: '{path}' has an invalid modelDescription.xml: {error}"
+            ) from None
         if not description.fmiVersion.startswith(("2.", "3.")):
             raise FMUError(
-                f"{what}: '{path}' is of FMI {description.fmiVersion}; FMI 2.0 and 3.0 can be run"
+                f"{what}: '{path}' is an FMU of FMI {description.fmiVersion}; FMI 2.0 and 3.0 are "
+                "supported"
             )
         if description.coSimulation is None:
             raise FMUError(

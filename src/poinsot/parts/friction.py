@@ -54,8 +54,8 @@ class JointFriction(Force):
         require_coefficients(self, ("coulomb", "viscous", "quadratic", "slip"))
         if not self.slip > 0:
             raise InputError(
-                f"JointFriction: slip is {self.slip!r}; it must be > 0, friction that jumps has no "
-                f"slope: leave it out ({SLIP:g}) or give a rate that counts as rest"
+                f"JointFriction: slip is {self.slip!r}; it must be positive, because friction is "
+                f"regularised: leave it out ({SLIP:g}) or give a rate that is small for this joint"
             )
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

@@ -76,14 +76,16 @@ class Gravitation(Force):
         """Check the bodies and the strength."""
         a, b = partner(self.a, "Gravitation: a"), partner(self.b, "Gravitation: b")
         if a is b or not self.bodies:
-            raise InputError(f"Gravitation: '{a.name}' attracts itself; give two bodies")
+            raise InputError(f"Gravitation: '{a.name}' cannot attract itself; give two bodies")
         object.__setattr__(self, "centre", vector3(self.centre, "Gravitation: centre"))
         if self.strength is not None:
             number(self.strength, "Gravitation: strength")
         elif len(self.bodies) < 2:
             raise InputError("Gravitation: the ground has no mass; give a strength [N m^2]")
         if not np.linalg.norm(self._position(b) - self._position(a)) > 0:
-            raise InputError(f"Gravitation: '{a.name}' and '{b.name}' are in the same place")
+            raise InputError(
+                f"Gravitation: '{a.name}' and '{b.name}' are at the same position; move one of them"
+            )
 
     def _position(self, end: Body | Ground) -> Vector:
         return np.asarray(self.centre if isinstance(end, Ground) else end.position, dtype=float)

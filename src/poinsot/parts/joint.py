@@ -87,7 +87,7 @@ class Joint(ABC):
         a, b = mount(self.a, f"{self.kind}: a"), mount(self.b, f"{self.kind}: b")
         one, other = (end.body if isinstance(end, Marker) else end for end in (a, b))
         if one is other or (isinstance(one, Ground) and isinstance(other, Ground)):
-            raise InputError(f"{self.kind}: joins '{one.name}' with itself")
+            raise InputError(f"{self.kind}: connects '{one.name}' to itself; give two bodies")
         if isinstance(a, Marker) is not isinstance(b, Marker):
             raise InputError(
                 f"{self.kind}: '{a.name}' and '{b.name}' are a marker and a body; join two "
@@ -98,7 +98,7 @@ class Joint(ABC):
                 continue
             if not self.between_markers:
                 raise InputError(
-                    f"{self.kind}: {name} is missing; only markers have one of their own"
+                    f"{self.kind}: {name} is missing; it can be left out only between markers"
                 )
             object.__setattr__(self, name, usual)
         optional = {field.name for field in fields(self) if field.default is None}

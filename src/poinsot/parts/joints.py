@@ -446,7 +446,7 @@ class Rod(Joint):
         if self.length is not None:
             object.__setattr__(self, "length", positive(self.length, "Rod: length"))
         elif self.between_markers:
-            raise InputError("Rod: length is missing; markers do not tell it")
+            raise InputError("Rod: length is missing; it is required between markers")
 
     def _vectors(self) -> list[str]:
         return ["point_a", "point_b"]
@@ -470,7 +470,7 @@ class Rod(Joint):
         if length is None:
             length = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
         if length == 0:
-            raise InputError("Rod: its two points coincide; use Spherical")
+            raise InputError("Rod: its two points coincide; use Spherical, or move one point")
         on_a, on_b = self.origin
         return (Row("distance", on_b - on_a, on_b - on_a, length),)
 

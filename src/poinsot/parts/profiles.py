@@ -129,7 +129,7 @@ def profile_of(value: Formula | Table, what: str, *, turns: bool) -> Profile:
     if isinstance(value, Formula):
         return ByFormula.of(value)
     if value.times.size < 3:
-        raise InputError(f"{what}: a table of a profile needs three points at least")
+        raise InputError(f"{what}: the table of a profile needs at least three points")
     return Spline.of(value, turns=turns)
 
 

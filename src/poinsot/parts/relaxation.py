@@ -74,8 +74,8 @@ class MaxwellElement:
         found = np.flatnonzero(self.spring.stiffness.any(axis=1))
         if np.linalg.eigvalsh(self.spring.stiffness[np.ix_(found, found)]).min(initial=1.0) <= 0:
             raise InputError(
-                f"force '{self.name}': relaxation needs a stiffness that is positive definite in "
-                "the directions in which it is not zero"
+                f"force '{self.name}': relaxation needs a stiffness that is positive definite "
+                "except for directions without any stiffness"
             )
         return found
 

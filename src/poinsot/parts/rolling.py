@@ -90,7 +90,9 @@ class KnifeEdge(Rolling):
         self._check(point=self.point, along=self.along, normal=self.normal)
         lengths = np.linalg.norm(self.along) * np.linalg.norm(self.normal)
         if not np.linalg.norm(self._across) > FLAT * lengths:
-            raise InputError("KnifeEdge: along and normal are parallel or zero")
+            raise InputError(
+                "KnifeEdge: along and normal are parallel or zero; give two different directions"
+            )
 
     @property
     def _across(self) -> Vector3:
@@ -127,8 +129,8 @@ class _OnPlane(Rolling):
             raise InputError(f"{self.kind}: radius is {self.radius!r}; it must be positive")
         if not self._N @ (np.asarray(self.centre) - np.asarray(self.point)) > 0:
             raise InputError(
-                f"{self.kind}: its centre is not above the plane; move the body, or turn the "
-                "normal round"
+                f"{self.kind}: its centre is not above the plane; move the body, or reverse the "
+                "normal"
             )
 
     @property
@@ -242,7 +244,10 @@ class RollingDisc(_OnPlane):
         super().__post_init__()
         self._check(axis=self.axis)
         if np.linalg.norm(np.cross(self._a, self._N)) < LYING:
-            raise InputError("RollingDisc: its axis is normal to the plane: it lies there")
+            raise InputError(
+                "RollingDisc: its axis is normal to the plane, so that the disc lies flat on it; "
+                "tilt the axis"
+            )
         if not isinstance(self.sideways, bool):
             raise InputError(f"RollingDisc: sideways is {self.sideways!r}, expected true or false")
 

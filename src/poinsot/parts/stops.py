@@ -198,7 +198,8 @@ class JointStop(Force):
             raise InputError("JointStop: give lower, upper or both")
         if len(known) == 2 and not known[0] < known[1]:
             raise InputError(
-                f"JointStop: lower is {self.lower!r} and upper {self.upper!r}; it must be less"
+                f"JointStop: lower is {self.lower!r} and upper {self.upper!r}; lower must be less "
+                "than upper"
             )
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

@@ -64,8 +64,8 @@ class Transmission(ABC):
         for k, (one, _) in enumerate(found):
             if one in [other for other, _ in found[:k]]:
                 raise InputError(
-                    f"{what}: it ties '{one}' to itself; give different joints, or different free "
-                    "directions of one as 'joint.freedom'"
+                    f"{what}: it couples '{one}' to itself; give different joints, or different "
+                    "coordinates of one as 'joint.freedom'"
                 )
         bodies = tuple(dict.fromkeys(body for _, at in found for body in at.bodies))
         terms = []
@@ -77,7 +77,7 @@ class Transmission(ABC):
             terms.append(Term(own, at.forms, at.chart, tie.coefficient, profile))
         start = sum(t.coefficient * t.profile(0.0) for t in terms if t.profile is not None)
         if not np.isfinite(start):
-            raise InputError(f"{what}: its profile is not finite at the start")
+            raise InputError(f"{what}: its profile is not finite at the start; correct the formula")
         motion = ByPosition(Constant(np.array([start])), Constant(np.zeros(1)))
         efficiency, slip = self._efficiency
         friction = (Friction(coulomb=1.0, slip=slip),) * (len(terms) - 1)
@@ -113,7 +113,7 @@ def _coordinate(tie: Tie, joints: Mapping[str, Joint], what: str) -> tuple[str, 
             )
         if len(own) > 1:
             raise InputError(
-                f"{what}: joint '{name}' ({joints[name].kind}) has several: say which by "
+                f"{what}: joint '{name}' ({joints[name].kind}) has several: choose one by "
                 f"{' or '.join(repr(f'{name}.{label}') for label in own)}"
             )
         freedom = own[0] if own else None
@@ -126,7 +126,7 @@ def _coordinate(tie: Tie, joints: Mapping[str, Joint], what: str) -> tuple[str, 
 
 def _ratio(value: float, what: str) -> float:
     if not number(value, what):
-        raise InputError(f"{what} is 0; nothing would be passed on")
+        raise InputError(f"{what} is 0; give a nonzero value")
     return float(value)
 
 
@@ -146,8 +146,7 @@ class _Lossy(Transmission):
         what = type(self).__name__
         if not 0 < number(self.efficiency, f"{what}: efficiency") <= 1:
             raise InputError(
-                f"{what}: efficiency is {self.efficiency!r}; it is a part of the power that goes "
-                "in, more than 0 and at most 1"
+                f"{what}: efficiency is {self.efficiency!r}; it must be more than 0 and at most 1"
             )
         positive(self.slip, f"{what}: slip")
 

@@ -38,8 +38,8 @@ class Connection(ABC):
     def between(self, ports: Sequence[str]) -> Self:
         """Return the same between other ports, by name in the same order."""
         raise InputError(
-            f"a {type(self).__name__} cannot be a part of a sub-assembly: it has no method "
-            "`between(ports)`, which returns the same between other ports"
+            f"a {type(self).__name__} cannot be a part of a sub-assembly; define its method "
+            "`between(ports)`, which returns the same connection between other ports"
         )
 
     @abstractmethod
@@ -167,7 +167,9 @@ class Coupling(Connection):
         """Refuse ports of other size or unit: [C] is [u_a] over the unit of what drives it."""
         a, b = ports
         if self.C is None and a.size != b.size:
-            raise InputError(f"{self.label}: port {a} and port {b} differ in size; give C")
+            raise InputError(
+                f"{self.label}: port {a} and port {b} differ in size; give the matrix C"
+            )
         if self.C is not None and not callable(self.C):
             self.coupling((a.size, b.size), ())
         left, right = a.u_unit, self.drive_unit(b)
@@ -178,7 +180,7 @@ class Coupling(Connection):
             needed = units.format_exponents([p - q for p, q in pairs])
             raise InputError(
                 f"{self.label}: port {a} and port {b} need C in {needed}, but C is in "
-                f"'{self.unit}'; if C is right, say so by unit=..."
+                f"'{self.unit}'; if C is right, give its unit by unit=..."
             )
 
 
@@ -240,7 +242,7 @@ class Junction(Connection):
     def check(self, ports: Sequence[Port]) -> None:
         """Refuse fewer than two ports, or ports of other size or unit."""
         if len(ports) < 2:
-            raise InputError(f"junction of {list(self.joined)}: at least two ports are needed")
+            raise InputError(f"junction of {list(self.joined)}: give at least two ports")
         if self.common not in ("output", "input"):
             raise InputError(
                 f"junction of {list(self.joined)}: common is '{self.common}', "
@@ -254,7 +256,9 @@ class Junction(Connection):
                 or units.exponents(first.u_unit) == units.exponents(other.u_unit)
             )
             if other.size != first.size or not same_unit:
-                raise InputError(f"junction: port {first} and port {other} do not fit together")
+                raise InputError(
+                    f"junction: port {first} and port {other} do not have matching sizes and units"
+                )
 
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N: (-1 ... -1; I) for common outputs, (1; ...; 1) for common inputs."""
@@ -307,8 +311,8 @@ class Resistor(OnePort):
         D = self.conductance(size)
         if D is not None and max(symmetry_defect(D), semidefinite_defect(D)) > 1e-12:
             raise StructureError(
-                f"resistor at '{self.port}': D is not symmetric positive semi-definite, "
-                "it would create energy"
+                f"resistor at '{self.port}': D is not symmetric positive semi-definite; it would "
+                "create energy"
             )
         if self.law is not None:
             random = np.random.default_rng(0)

@@ -118,8 +118,8 @@ def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:
     """Say which derivatives are found by finite differences, to the caller so many levels up."""
     if missing:
         warnings.warn(
-            f"{printable(what)}: {', '.join(missing)} not given, computed by finite differences; "
-            "pass them for speed and accuracy",
+            f"{printable(what)}: {', '.join(missing)} not given and computed by finite "
+            "differences; give them for speed and accuracy",
             MissingDerivativeWarning,
             stacklevel=stacklevel + 1,
         )

@@ -203,7 +203,9 @@ def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[n
 def rank_defect(system: PHSystem, states: Sequence[ArrayLike]) -> int:
     """Return by how much the constraint rank varies along the given states; 0 is constant."""
     if len(states) == 0:
-        raise InputError(f"system '{system.name}': the constraint rank needs at least one state")
+        raise InputError(
+            f"system '{system.name}': the constraint rank needs at least one state; give x"
+        )
     ranks = constraint_ranks(system, states)
     return int(ranks.max() - ranks.min())
 

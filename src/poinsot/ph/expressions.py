@@ -184,7 +184,7 @@ def symbolic(
     }
     x = [symbol for group in groups.values() for symbol in group]
     if len(set(x)) < len(x):
-        raise InputError(f"system '{name}': a symbol stands for two states")
+        raise InputError(f"system '{name}': a symbol is used for two states; use different symbols")
     n, m = len(x), sum(port.size for port in ports)
     z_ = [sympy.Dummy(f"z{i}") for i in range(n)]
     a_ = [sympy.Dummy(f"a{i}") for i in range(max(n, m))]

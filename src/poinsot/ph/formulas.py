@@ -87,9 +87,12 @@ class Formula:
         variables = tuple(self.variables)
         for name in variables:
             if not isinstance(name, str) or not name.isidentifier():
-                raise InputError(f"Formula: {name!r} cannot be the name of a variable")
+                raise InputError(f"Formula: {name!r} is not a valid name of a variable")
             if name in CONSTANTS or name in FUNCTIONS:
-                raise InputError(f"Formula: '{name}' is taken; choose another name of a variable")
+                raise InputError(
+                    f"Formula: '{name}' is the name of a function or constant; choose another "
+                    "variable name"
+                )
         if not isinstance(self.text, str):
             object.__setattr__(self, "text", texts)
         object.__setattr__(self, "variables", variables)
@@ -105,7 +108,8 @@ class Formula:
             names = ", ".join(self.variables)
             raise InputError(
                 f"formula {self.text!r} is a function of ({names}) and was called with "
-                f"{len(values)} value(s); give Formula its variables in the order of the arguments"
+                f"{len(values)} value(s); give its variables in the order of the arguments: "
+                "Formula(text, variables)"
             )
         found = [float(value) for value in self.program(*map(np.float64, values))]
         return found[0] if isinstance(self.text, str) else np.array(found)
@@ -158,7 +162,7 @@ def _texts(value: Iterable[str]) -> tuple[str, ...]:
     except TypeError:
         texts = ()
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"Formula: expected a text or several, got {value!r}")
+        raise InputError(f"Formula: expected a string or a list of strings, got {value!r}")
     return texts
 
 
@@ -190,7 +194,7 @@ def _refuse(text: str, why: str) -> NoReturn:
 def _term(node: ast.AST, variables: tuple[str, ...], graph: Graph, depth: int) -> int:
     """Return the row of a part of a formula."""
     if depth > DEEPEST:
-        raise InputError(f"its operations are nested deeper than {DEEPEST}")
+        raise InputError(f"its operations are nested more deeply than {DEEPEST}")
     if isinstance(node, ast.Name) and node.id in variables:
         return graph.variable(variables.index(node.id))
     if isinstance(node, ast.Name | ast.Constant):
@@ -232,7 +236,7 @@ def _number(node: ast.Name | ast.Constant, variables: tuple[str, ...]) -> float:
     try:
         return _finite(float(node.value), node)  # type: ignore[arg-type]
     except OverflowError:
-        raise InputError("a number in it is too large") from None
+        raise InputError("it contains a number that is too large") from None
 
 
 def _finite(value: float, node: ast.AST) -> float:
@@ -265,7 +269,7 @@ def _call(node: ast.Call) -> tuple[list[str], list[ast.expr]]:
         raise InputError(f"no function '{name}'; {did_you_mean(name, FUNCTIONS)}")
     name, count = node.func.id, FUNCTIONS[node.func.id]
     if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-        raise InputError(f"{name}(...) takes plain arguments only")
+        raise InputError(f"{name}(...) takes positional arguments only")
     if len(node.args) != (count or max(1, len(node.args))):
         wanted = "at least one" if count is None else str(count)
         raise InputError(f"{name}(...) takes {wanted} argument(s), got {len(node.args)}")

@@ -242,7 +242,9 @@ def from_functions(
     blocks = as_states(states, name)
     n, m = sum(s.size for s in blocks), sum(p.size for p in ports)
     if z is None and E is not None:
-        raise InputError(f"system '{name}': with E given, z (E^T z = grad H) must be given too")
+        raise InputError(
+            f"system '{name}': if E is given, z with E^T z = grad H must be given, too"
+        )
 
     def checked(what: str, given: Any, shape: tuple[int, int]) -> Checked | None:
         return None if given is None else Checked(given, shape, f"system '{name}': {what}")

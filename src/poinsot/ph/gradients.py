@@ -346,7 +346,9 @@ class Partitioned(DiscreteGradient):
         if not blocks and isinstance(stores, PHSystem):
             blocks = [np.arange(s.start, s.stop) for s in stores.slices.values()]
         if sorted(i for block in blocks for i in block) != list(range(n)):
-            raise InputError("partitioned gradient: the blocks must contain every state once")
+            raise InputError(
+                "partitioned gradient: the blocks must contain each state exactly once"
+            )
         return blocks
 
     def _check_uncoupled(self, E: Matrix, blocks: Sequence[NDArray[np.intp]]) -> None:
@@ -355,7 +357,7 @@ class Partitioned(DiscreteGradient):
             owner[rows] = b
         i, j = np.nonzero(dense(E))
         if np.any(owner[i] != owner[j]):
-            raise InputError("partitioned gradient: E couples two of its blocks; join them")
+            raise InputError("partitioned gradient: E couples two of its blocks; merge them")
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def interconnect(
         Name of the result; default: the names of the systems joined by `+`.
     """
     if not systems:
-        raise InputError("interconnect: no system given")
+        raise InputError("interconnect: give at least one system")
     for system in systems:
         if not isinstance(system, PHSystem):
             raise InputError(f"interconnect: expected systems, one by one, got {system!r}")
@@ -78,11 +78,14 @@ def interconnect(
                 raise InputError(f"interconnect: port '{port_name}' is connected twice")
             if places[port_name].port.driven:
                 raise InputError(
-                    f"interconnect: port '{port_name}' is a drive, whose motion is prescribed; "
-                    "join a motor (JointPort) instead"
+                    f"interconnect: port '{port_name}' is a drive with a prescribed motion; "
+                    "connect a JointPort instead"
                 )
             if places[port_name].port.status == "fed":
-                raise InputError(f"interconnect: port '{port_name}' is closed by an input already")
+                raise InputError(
+                    f"interconnect: port '{port_name}' is closed by an input already; leave out "
+                    "the input"
+                )
             taken.append(port_name)
         here = tuple(places[port_name] for port_name in law.ports)
         joined = [place.port for place in here]
@@ -154,11 +157,13 @@ def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
     """Close a port by an input: a function of time [s], a formula of t as text, or a constant."""
     target = system.port(port)
     if target.by_law:
-        raise InputError(f"port '{port}' is closed by a law already; leave that out to feed it")
+        raise InputError(
+            f"port '{port}' is closed by a law already; remove the law, or leave out the input"
+        )
     if target.driven:
         raise InputError(
-            f"port '{port}' is a drive, whose motion is prescribed already; change that, or take a "
-            "JointPort to feed a force"
+            f"port '{port}' is a drive with a prescribed motion; change that motion, or use a "
+            "JointPort for a force"
         )
     try:
         fed = replace(target, signal=as_signal(signal))
@@ -188,8 +193,8 @@ def close(
     if by is None:
         if len(element.ports) != 1:
             raise InputError(
-                f"close '{port}': system '{element.name}' has {len(element.ports)} ports; "
-                "say which one by by='...'"
+                f"close '{port}': system '{element.name}' has {len(element.ports)} ports; choose "
+                "one by by='...'"
             )
         by = element.ports[0].name
     return interconnect(system, element, connections=kind(port, by))

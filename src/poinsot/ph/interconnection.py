@@ -99,23 +99,22 @@ class Interconnection(JoinedSystem):
             return self.hosting.stages(scheme, t, x0, u, h)
         for regulator in self.regulators:
             raise InputError(
-                f"controller '{regulator.name}': a rigid connection to the mechanism leaves no "
-                "time steps of its own to it, which controllers in continuous time need; replace "
-                "the connection by a joint or a gear of the model, or sample the controller: "
-                "every=..."
+                f"controller '{regulator.name}': controllers in continuous time are not available "
+                "for mechanisms with rigid connections to other systems; replace the connection "
+                "by a joint or a gear of the model, or use a sampled controller: every=..."
             )
         for part in self.parts:
             if part.own_steps_only:
                 raise InputError(
-                    f"system '{self.name}': {part.own_steps_only}; a rigid connection to the "
-                    "mechanism leaves no time steps of its own to it"
+                    f"system '{self.name}': {part.own_steps_only}; this is not possible for "
+                    "mechanisms with rigid connections to other systems"
                 )
         for port in self.ports:
             if port.driven:
                 raise InputError(
-                    f"system '{self.name}': the motion of drive '{port.name}' is kept by the time "
-                    "steps of a mechanism, which a rigid connection to it does not allow; replace "
-                    "the connection by a joint or a gear of the model"
+                    f"system '{self.name}': the motion of drive '{port.name}' cannot be prescribed "
+                    "in a mechanism with rigid connections to other systems; replace the "
+                    "connection by a joint or a gear of the model"
                 )
         return None
 

@@ -180,8 +180,9 @@ class Network:
         if self.regulators and instant and not self._is_regular(self.over(t, x, u, h)):
             names = ", ".join(f"'{each.regulator.name}'" for each in self.regulators)
             raise InputError(
-                f"controllers {names}: an algebraic loop: what they read follows at the same "
-                "instant from what they feed, and is not determined; sample one of them (every=...)"
+                f"controllers {names}: their channels depend on their own outputs at the same "
+                "instant, a singular algebraic loop; use a sampled controller for one of them "
+                "(every=...)"
             )
 
     def _is_regular(self, step: "NetworkStep") -> bool:

@@ -53,7 +53,9 @@ class Port:
         if self.input not in ("effort", "flow"):
             raise InputError(f"port '{self.name}': input is '{self.input}', not 'effort' or 'flow'")
         if (self.effort is None) != (self.flow is None):
-            raise InputError(f"port '{self.name}': give the units of both effort and flow, or none")
+            raise InputError(
+                f"port '{self.name}': give the units of both effort and flow, or neither"
+            )
         if self.effort is not None and self.flow is not None:
             power = units.product(self.effort, self.flow)
             if power != units.exponents("W"):
@@ -180,7 +182,5 @@ def count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
         if not isinstance(port, Port):
             raise InputError(f"system '{name}': expected a Port, got {port!r}")
     if (B is None) != (len(ports) == 0):
-        raise InputError(
-            f"system '{name}': give B and the ports of its columns together, or none of them"
-        )
+        raise InputError(f"system '{name}': give both B and the ports of its columns, or neither")
     return sum(port.size for port in ports)

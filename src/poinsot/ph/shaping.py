@@ -91,7 +91,7 @@ def energy_shaping(
         if name not in system.port_slices:
             raise InputError(f"{what}: no port '{name}'; {did_you_mean(name, system.port_slices)}")
     if not names:
-        raise InputError(f"{what}: it has no ports, so that nothing can be shaped")
+        raise InputError(f"{what}: it has no ports; energy shaping needs at least one")
     own, wanted = ([(s.name, s.size) for s in each.states] for each in (system, desired))
     if own != wanted:
         raise InputError(
@@ -101,7 +101,7 @@ def energy_shaping(
     for each in (system, desired):
         if np.any(each.algebraic):
             raise InputError(
-                f"{what}: system '{each.name}' has states without a derivative; take independent "
+                f"{what}: system '{each.name}' has states without a derivative; use independent "
                 "coordinates"
             )
     return EnergyShaping(system, desired, names)

@@ -49,12 +49,12 @@ class Table:
             self.values = np.array(values, dtype=float)
         except (TypeError, ValueError):
             raise InputError(
-                f"Table: times and values are numbers, got {times!r}, {values!r}"
+                f"Table: times and values must be numbers, got {times!r}, {values!r}"
             ) from None
         shape = self.values.shape
         if self.times.ndim != 1 or len(shape) not in (1, 2) or shape[0] != self.times.size:
             raise InputError(
-                f"Table: {self.times.shape} times and {shape} values; give as many values as times"
+                f"Table: {self.times.shape} times and {shape} values; give one value for each time"
             )
         if not self.times.size or not np.all(np.isfinite(self.times)):
             raise InputError("Table: give at least one time, all of them finite")
@@ -92,6 +92,6 @@ def as_signal(value: Signal | ArrayLike) -> Signal:
         constant = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
-            f"a signal is a function of time, a formula of t or numbers, got {value!r}"
+            f"expected a signal (a function of time, a formula in t, or numbers), got {value!r}"
         ) from None
     return Constant(constant)

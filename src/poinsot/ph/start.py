@@ -153,8 +153,8 @@ def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
         raise InconsistentStartError(
             f"system '{system.name}': the initial state violates the algebraic equation "
             f"'{system.labels[worst]}' by {abs(residual[worst]):.3g} (its terms are of size "
-            f"{sizes[worst]:.3g}); correct the state, or take "
-            "poinsot.ph.consistent_state(system, x0)"
+            f"{sizes[worst]:.3g}); correct the state, or use poinsot.ph.consistent_state(system, "
+            "x0)"
         )
     return filled
 
@@ -173,7 +173,7 @@ def consistent_state(
     if wrong.size:
         worst = wrong[np.argmax(abs(residual[wrong]))]
         raise InconsistentStartError(
-            f"system '{system.name}': no consistent state found near x0; the equation "
+            f"system '{system.name}': found no consistent state near x0: the equation "
             f"'{system.labels[worst]}' keeps a residual of {abs(residual[worst]):.3g}"
         )
     return x

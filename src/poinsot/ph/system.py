@@ -242,8 +242,8 @@ class PHSystem(Stores):
         if formulation == self.formulation:
             return self
         raise InputError(
-            f"system '{self.name}' has no form '{formulation}', which the scheme needs; give a "
-            "Model or a LagrangianSystem"
+            f"system '{self.name}' does not have the form '{formulation}' that the scheme needs; "
+            "use another scheme, or a Model or LagrangianSystem"
         )
 
     @property
@@ -447,7 +447,7 @@ class PHSystem(Stores):
             if port.name == name:
                 return port
         if any(port.name == name for port in self.connected):
-            raise InputError(f"system '{self.name}': port '{name}' is connected already")
+            raise InputError(f"system '{self.name}': port '{name}' is already connected")
         raise InputError(
             f"system '{self.name}': no port '{name}'; "
             + did_you_mean(name, [p.name for p in self.ports])

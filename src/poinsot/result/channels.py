@@ -95,7 +95,7 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
     owners = [*known.joints, *known.frames, *known.states, *known.signals, *known.outputs]
     owner = text.split(".")[0]
     hint = did_you_mean(text if "." not in text else owner, owners)
-    raise InputError(f"{what}: nothing is called '{owner}' in '{text}'; {hint}")
+    raise InputError(f"{what}: there is no '{owner}' in '{text}'; {hint}")
 
 
 def _owner(text: str, names: Mapping[str, object]) -> str | None:
@@ -118,7 +118,7 @@ def _of_joint(text: str, joint: str, labels: tuple[str, ...], what: str) -> Chan
         label = labels[0]
     if not label:
         there = ", ".join(f"'{joint}.{each}'" for each in labels) or "no coordinate"
-        raise InputError(f"{what}: joint '{joint}' has {there}; say which")
+        raise InputError(f"{what}: joint '{joint}' has {there}; choose one")
     if label not in labels:
         hint = did_you_mean(label, [*labels, RATE, *REACTION])
         raise InputError(f"{what}: no '{label}' of joint '{joint}'; {hint}")

@@ -132,7 +132,7 @@ def _read(data: bytes) -> tuple[dict[str, Any], dict[str, Numbers]]:
         count = int(np.prod(shape, dtype=object)) if shape else 1
         size = count * int(kind[2])
         if count < 0 or end + size > len(data):
-            raise ValueError("it ends before its arrays do")
+            raise ValueError("it is truncated")
         arrays[str(name)] = np.frombuffer(data[end : end + size], kind).reshape(shape).copy()
         end += size
     return text["facts"], arrays

@@ -102,7 +102,7 @@ def _require_whole(opening: Opening, place: Path) -> None:
     if intact is None:  # another program wrote it
         intact = trial.survives(place)
     if not intact:
-        raise ValueError("it is not what was written")
+        raise ValueError("its checksum is wrong")
 
 
 def _rows(source: Source) -> dict[str, int]:
@@ -120,7 +120,7 @@ def _rows(source: Source) -> dict[str, int]:
         if zeros[name].dtype != variable.dtype or zeros[name].shape[1:] != across:
             wrong.append(name)
     if wrong:
-        raise ValueError(f"'{wrong[0]}' does not belong to the rest")
+        raise ValueError(f"'{wrong[0]}' does not match the other variables")
     # A run that is cut off between two lengths leaves some variables longer than others.
     times = min(len(zeros[name]) + (name in AT_MIDPOINTS) for name in known)
     if times < 1:

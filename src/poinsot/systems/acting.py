@@ -115,7 +115,7 @@ class Acting(Mechanics):
             if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise LargeStepError(
                     f"{what}: the angle of its joint changes by half a turn or more in one step, "
-                    "and cannot be followed; take a smaller step"
+                    "which is ambiguous; use a smaller step"
                 )
 
     # -- dissipation --------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def free_body(
         Whether loads act as in [LKB26, eq. (32)], see `ForcePort`.
     """
     if not body.turns:
-        raise InputError(f"{body!r} has no port for forces on directors; add it to a model")
+        raise InputError(f"{body!r} has no port for generalised forces; add it to a Model instead")
     own = Generalised((0,))
     opened = [Port(f"{body.name}.{name}", own.size) for name in ports]
     inlets = [Inlet(own, own.size) for _ in opened]
@@ -90,7 +90,9 @@ def free_body(
 def _bodies(joint: Joint) -> tuple[Body, ...]:
     """Return the bodies that a joint connects: one, if the other is the ground."""
     if joint.contact() is not None:
-        raise InputError(f"{joint.kind}: a contact is no kinematic pair; add it to a model")
+        raise InputError(
+            f"{joint.kind}: contacts are not available as kinematic pairs; use a Model instead"
+        )
     return tuple(end for end in joint.bodies if isinstance(end, Body))
 
 
@@ -183,7 +185,9 @@ class KinematicPair(Connection):
             )
         for port in ports:
             if port.size != Generalised.size:
-                raise InputError(f"{self.joint.kind}: port {port} is not that of a body, size 12")
+                raise InputError(
+                    f"{self.joint.kind}: port {port} is not that of a free body, with size 12"
+                )
 
     def _q(self, xs: Sequence[Vector]) -> Vector:
         return np.concatenate([of_frame(x, 0) for x in xs])

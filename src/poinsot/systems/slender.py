@@ -103,9 +103,9 @@ def require_thickness(names: Sequence[str], inertia: Array) -> None:
     if thin.size:
         name, part = names[thin[0]], least[thin[0]] / largest[thin[0]]
         raise InputError(
-            f"body '{name}': its least moment of inertia is {part:.2g} of its largest, and "
-            f"quaternions need {SPUN:g}; choose coordinates 'directors' or 'rotations', or take "
-            "its spin away by a ThinRod"
+            f"body '{name}': its smallest moment of inertia is {part:.2g} of its largest, but "
+            f"quaternions need at least {SPUN:g}; choose coordinates 'directors' or 'rotations', "
+            "or use a ThinRod"
         )
 
 
@@ -128,8 +128,9 @@ def require_no_torque(
             ):
                 raise InputError(
                     f"{name} turns body '{names[body]}' about its axis, about which the body has "
-                    "no inertia, and no joint holds it: it would spin up at once; act on points of "
-                    "the axis, hold this rotation by a joint, or give the body a thickness "
+                    "no inertia, and no joint locks this rotation: its acceleration would be "
+                    "infinite; act on points of the axis, lock the rotation by a joint, or give "
+                    "the body a thickness "
                     "(Cylinder, RigidBody)"
                 )
 

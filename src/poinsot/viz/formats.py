@@ -21,7 +21,7 @@ def require_film(path: str | Path) -> None:
     _require(path, "films", (GIF, MP4))
     if Path(path).suffix.lower() == MP4 and not _has_ffmpeg():
         raise InputError(
-            f"cannot write '{path}': MP4 needs the program ffmpeg, which is not on the path; "
+            f"cannot write '{path}': MP4 needs the program ffmpeg, which is not on the PATH; "
             "install it, or write a .gif"
         )
 

@@ -60,7 +60,9 @@ def write_gltf(
     """
     place = output_path(path, "write_gltf")
     if place.suffix not in SUFFIXES:
-        raise InputError(f"write_gltf: '{place}' is no glTF file; let it end in .glb or .gltf")
+        raise InputError(
+            f"write_gltf: '{place}' is not a glTF file name; it must end in .glb or .gltf"
+        )
     scene = _Scene(Stage.of(result, bodies=bodies, frames=frames, scale=scale), result.model)
     place.write_bytes(scene.binary() if place.suffix == ".glb" else scene.text())
 

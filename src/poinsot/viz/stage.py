@@ -153,7 +153,9 @@ class Stage:
             pairs = zip(elastic, values, strict=True)
             elastic = [replace(tube, shades=each) for tube, each in pairs]
         if not np.isfinite([size, grain, *low, *high, *np.diff(film.time, prepend=0.0)]).all():
-            raise InputError(f"'{result.model}' cannot be shown: its numbers are not all finite")
+            raise InputError(
+                f"'{result.model}' cannot be shown: it contains values that are not finite"
+            )
         return cls(
             frames=film,
             colour=own,
@@ -245,7 +247,7 @@ def _faded(
         if name not in names:
             raise InputError(f"opacity: no body '{name}'; {did_you_mean(name, names)}")
         if not 0 <= number(value, f"opacity: '{name}'") <= 1:
-            raise InputError(f"opacity: '{name}' is {value!r}; it is from 0 to 1")
+            raise InputError(f"opacity: '{name}' is {value!r}; it must be from 0 to 1")
     for solid in every:
         share = 1.0 if solid.group == "joint" else opacity.get(solid.body, 1.0)
         if share * solid.opacity > 0:
@@ -269,8 +271,8 @@ def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
         result.body(name)
     if len(names) > BODIES:
         raise InputError(
-            f"'{result.model}' has {len(names)} bodies, and a picture shows at most {BODIES}; "
-            "name some of them: bodies=[...]"
+            f"'{result.model}' has {len(names)} bodies, but a picture shows at most {BODIES}; "
+            "select some by bodies=[...]"
         )
     return names
 

@@ -77,7 +77,7 @@ def plot_dependence(
     values, parameters = _reduced(study, name, reduce), dict(_varied(study))
     of = of or next(iter(parameters), None)
     if of is None or of not in parameters:
-        raise InputError(f"no parameter '{of}' that changes; {did_you_mean(str(of), parameters)}")
+        raise InputError(f"no parameter '{of}' that varies; {did_you_mean(str(of), parameters)}")
     x, others = parameters[of], [each for path, each in parameters.items() if path != of]
     with style():
         ax = new_figure(6, 4).add_subplot() if ax is None else ax
@@ -118,7 +118,7 @@ def plot_map(
 
     values, parameters = _reduced(study, name, reduce), list(_varied(study))
     if len(parameters) < 2:
-        raise InputError(f"a map needs two parameters that change; there are {len(parameters)}")
+        raise InputError(f"a map needs two parameters that vary, but there are {len(parameters)}")
     (first, x), (second, y) = parameters[:2]
     colours = LinearSegmentedColormap.from_list("map", SEQUENTIAL)
     with style():
@@ -148,7 +148,7 @@ def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figu
     """
     names = list(_telling(study))[:PAGE] if names is None else list(names)
     if not names:
-        raise InputError("there is nothing to plot: no run has ended, or all are the same")
+        raise InputError("there is nothing to plot: no run has ended, or all runs are equal")
     varied = list(_varied(study))
     with drawing(10, 3.0 * len(names) + 0.6) as figure:
         done = int(np.sum((study["status"].values == 1) | (study["status"].values == 2)))
@@ -241,7 +241,7 @@ def _reduced(study: xarray.Dataset, name: str, reduce: str) -> Array:
 
 def _common_time(study: xarray.Dataset) -> Array:
     if study["time"].ndim > 1:
-        raise InputError("runs have times of their own; plot_runs draws them")
+        raise InputError("runs have different times; use plot_runs")
     return np.asarray(study["time"].values, dtype=float)
 
 

@@ -291,7 +291,7 @@ def _server(label: str, host: str, port: int) -> Any:
     except ImportError:
         raise InputError(
             "the live viewer needs viser: pip install 'poinsot[viewer]'; "
-            "write_page(result, path) writes a page that needs nothing"
+            "write_page(result, path) writes a page instead"
         ) from None
     server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_share_button=False)  # nothing leaves this machine

@@ -152,7 +152,7 @@ def test_ports_that_do_not_fit_are_refused():
     a, b = bars()
     for ports, message in (
         ({}, "no ports to join"),
-        ({"motor": "start"}, "'motor' has the size 1, and 'start' 2; join ports of one size"),
+        ({"motor": "start"}, "'motor' has the size 1, and 'start' 2; connect ports of equal size"),
         ({"tip": "start"}, "no port 'tip'"),
         ("end", r"ports is 'end'; give those of 'upper' .* e.g. \{'end': 'start'\}"),
         (["end"], r"ports is \['end'\]; give those of 'upper'"),

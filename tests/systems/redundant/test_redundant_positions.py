@@ -320,7 +320,9 @@ def test_positions_are_compared_with_outputs_where_a_run_starts():
     message = r"position of port 'wrong' is not its output: .* is 0.5 at zeta = \[5.\]"
     with pytest.raises(ps.StructureError, match=message):
         run(wrong, {"zeta": [5.0]})
-    with pytest.raises(ps.InputError, match=r"'right' has no rate at the start, zeta = \[0.\]"):
+    with pytest.raises(
+        ps.InputError, match=r"'right' is not differentiable at the start, zeta = \[0.\]"
+    ):
         run(rooted("right"), {})
 
 

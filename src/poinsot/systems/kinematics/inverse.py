@@ -196,7 +196,7 @@ def inverse_dynamics(
     what = "inverse_dynamics"
     time = np.atleast_1d(np.asarray(times, dtype=float))
     if time.ndim != 1 or not time.size or not np.all(np.isfinite(time)):
-        raise InputError(f"{what}: times are one number or several, got {times!r}")
+        raise InputError(f"{what}: times must be a number or a list of numbers, got {times!r}")
     span = float(np.ptp(time)) or 1.0
     extra = {name: placed for name, placed in acting.items() if placed is not None}
     ranges, first = dict(system.port_slices), sum(port.size for port in system.ports)
@@ -286,9 +286,9 @@ def _split(
         moving = movers(driving.place, Z @ short)
         names = ", ".join(map(repr, moving[:LISTED]))
         raise InputError(
-            f"{driving.what}: the ports that act cannot make this motion at t = "
-            f"{driving.place.t:g} s: nothing balances what moves {names}; let a port act there, by "
-            "by=[...], or start away from a dead centre"
+            f"{driving.what}: the actuators cannot produce this motion at t = "
+            f"{driving.place.t:g} s: no force balances {names}; add an actuator there by by=[...], "
+            "or avoid dead centres"
         )
     lam = np.linalg.lstsq(A, B @ tau - force, rcond=REPEATED)[0] / lengths
     return tau, lam

@@ -282,8 +282,7 @@ class Lagrangian(Mechanics):
     def chart(self, q0: Vector) -> Chart:
         """Return a chart near q0, for null-space methods."""
         raise InputError(
-            "a null-space scheme needs coordinates that it knows, those of a model in quaternions; "
-            "use 'reml'"
+            "null-space schemes are available for models in quaternions only; use 'reml'"
         )
 
     def independent(self, q: Vector) -> Matrix | None:

@@ -117,7 +117,9 @@ class LagrangianSystem:
         read, inputs = Reader(name, parameters), count_inputs(name, B, ports)
         symbols = read.symbols("q", q)
         if len(set(symbols)) < len(symbols):
-            raise InputError(f"system '{name}': a symbol stands for two coordinates")
+            raise InputError(
+                f"system '{name}': a symbol is used for two coordinates; use different symbols"
+            )
         n, named = len(symbols), read_invariants(read, symbols, invariants or {})
         known = [*symbols, *named]
         inlets = read.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
@@ -131,8 +133,8 @@ class LagrangianSystem:
         if L is not None:
             if M is not None or a is not None or V != 0 or named:
                 raise InputError(
-                    f"system '{name}': L is the whole Lagrangian, whose invariants are recognised; "
-                    "leave out M, V, a and invariants"
+                    f"system '{name}': L is the whole Lagrangian, and its invariants are found "
+                    "automatically; leave out M, V, a and invariants"
                 )
             split = Split.of(read, symbols, v, L)
             M, a, V = split.M, split.a, split.V
@@ -227,7 +229,7 @@ class LagrangianSystem:
             count(size, f"system '{name}': {what}", least)
         if (g is None) != (m == 0):
             raise InputError(
-                f"system '{name}': give constraints g and their number m together, or none of them"
+                f"system '{name}': give both the constraints g and their number m, or neither"
             )
         inputs = count_inputs(name, B, ports)
         read = Reader(name)
@@ -305,8 +307,8 @@ class LagrangianSystem:
         """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)]; needs an invertible M."""
         if self.derived is not None:
             raise InputError(
-                f"system '{self.name}': L is not quadratic in v, so that Hamilton's form (emh, "
-                "mph) has no formula for v of p; use 'eml', 'reml' or 'mpl'"
+                f"system '{self.name}': L is not quadratic in v, so that v does not follow "
+                "explicitly from p in Hamilton's form (emh, mph); use 'eml', 'reml' or 'mpl'"
             )
         if self.lagrangian.mass.constant:
             nowhere = np.zeros(self.lagrangian.n)
@@ -338,7 +340,10 @@ class LagrangianSystem:
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> str | Scheme:
         """Return the scheme for this system. Default: EML."""
         if coordinates is not None:
-            raise InputError(f"coordinates: Lagrangian '{self.name}' has its own")
+            raise InputError(
+                f"coordinates: Lagrangian '{self.name}' has its own coordinates; leave the "
+                "argument out"
+            )
         return scheme or "eml"
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
@@ -348,7 +353,7 @@ class LagrangianSystem:
         if scheme.mean_lever_arms or scheme.condensation == "null-space":
             instead = "eml" if scheme.mean_lever_arms else "reml"
             raise InputError(
-                f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
+                f"scheme '{scheme.name}' is for models, not for the Lagrangian "
                 f"'{self.name}'; use '{instead}'"
             )
         forms = {"livens": self.livens, "hamiltonian": self.hamiltonian}

@@ -74,7 +74,7 @@ def require_stabilisable(name: str, own: GeneralLagrangian) -> None:
         )
     if reason:
         raise InputError(
-            f"system '{name}': velocity constraints cannot be kept as well [LKB26, eq. (61)]: "
+            f"system '{name}': velocity constraints cannot be added [LKB26, eq. (61)]: "
             f"{reason}; use 'ph-dg' or 'eml'"
         )
     masses.require_inverse(name, own.coordinates, own.M(np.zeros(own.n)))

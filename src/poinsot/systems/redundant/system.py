@@ -137,7 +137,10 @@ class RedundantSystem(RedundantForm):
         if len(momenta) != k:
             raise InputError(f"system '{name}': {len(momenta)} symbols Gamma of {k} momenta")
         if len({*both, *momenta}) < n + 2 * k:
-            raise InputError(f"system '{name}': a symbol of zeta, w or Gamma is used twice")
+            raise InputError(
+                f"system '{name}': a symbol is used twice in zeta, w and Gamma; use different "
+                "symbols"
+            )
         mass = read.matrix("M", M, (k, k), ())
         checks.require_kinematics(name, Z, n, k)
         turning = sympy.zeros(k, k)
@@ -423,8 +426,7 @@ class RedundantSystem(RedundantForm):
         """Return the equations of a step in which c and A w vanish."""
         if scheme.rule is Rule.AVERAGE:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; "
-                "use 'ph-dg'"
+                f"scheme '{scheme.name}' does not support redundant coordinates; use 'ph-dg'"
             )
         return RedundantStages(scheme, t, x0, u, h, self)
 

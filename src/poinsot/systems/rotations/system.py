@@ -109,8 +109,8 @@ class RotationSystem(RedundantForm, BodyAxesForm):
         """Return the midpoint rule on rotations."""
         if scheme.rule is not Rule.MIDPOINT or scheme.stabilised:
             raise InputError(
-                f"scheme '{scheme.name}' does not run system '{self.name}', whose velocities are "
-                "in body axes; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not support velocities in body axes (system "
+                f"'{self.name}'); use 'ph-mp'"
             )
         return RotationStages(scheme, t, x0, u, h, self)
 

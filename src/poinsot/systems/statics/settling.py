@@ -221,8 +221,8 @@ def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None 
         named = tuple(dict.fromkeys(system.labels[k] for k in worst if abs(parts[k]) > TOLERANCE))
         listed = ", ".join(f"'{name}'" for name in named)
         raise NoEquilibriumError(
-            f"no {what} found: the equations of {listed} stay unbalanced by {residual:.3g} of "
-            "their terms; give inputs that balance them, or start nearer to the state you look for",
+            f"no {what} found: the equations of {listed} remain unbalanced by {residual:.3g} of "
+            "their terms; give inputs that balance them, or start closer to the desired state",
             residual=residual,
             moving=named,
         )
