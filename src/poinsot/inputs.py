@@ -1,4 +1,4 @@
-"""What users hand in, checked once and copied: numbers, vectors, functions."""
+"""Checks of user input: numbers, vectors, names and functions."""
 
 from __future__ import annotations
 

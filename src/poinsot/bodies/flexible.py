@@ -1,4 +1,4 @@
-"""Elastic bodies: a floating frame, and the frames at their places that everything attaches to."""
+"""Elastic bodies of a model: a floating frame, and the attached frames on which parts act."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

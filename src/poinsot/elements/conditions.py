@@ -1,4 +1,4 @@
-"""Which unknowns of a beam's deformation are held, so that no rigid motion is left in it."""
+"""Conditions on the unknowns of a beam that exclude rigid motions from its deformation."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Symmetric and definite matrices from elsewhere, checked."""
+"""Checks of symmetric and definite matrices given by users."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""Meshes of scikit-fem as spaces of displacements: bases, fields at points, and what is no mesh."""
+"""Scikit-fem meshes as spaces of displacements: bases, fields at points, and checks."""
 
 from typing import Any, Final
 

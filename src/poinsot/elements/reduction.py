@@ -1,4 +1,4 @@
-"""Craig and Bampton's reduction of a free elastic body with rigid interfaces, and its frame."""
+"""Craig-Bampton reduction of a free elastic body with rigid interfaces, and its frame."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

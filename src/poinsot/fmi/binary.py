@@ -1,4 +1,4 @@
-"""The binary of FMUs, translated from `bridge.c` for any platform by the compiler of Zig."""
+"""The binary of FMUs, compiled from `bridge.c` for any platform by the Zig compiler."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""An instance of an FMU: the model of its file, set, initialised, run and taken back."""
+"""An instance of an FMU: set, initialise, simulate and restore the model of its file."""
 
 import json
 from collections.abc import Mapping, Sequence

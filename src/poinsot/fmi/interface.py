@@ -1,4 +1,4 @@
-"""The variables of an FMU, what each of them is in the model, and in files."""
+"""The variables of an FMU, and what they are in the model and in files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

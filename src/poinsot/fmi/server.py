@@ -1,6 +1,6 @@
-"""The process behind an instance of an FMU: `python -m poinsot.fmi.server RESOURCES`.
+"""The process of an instance of an FMU: `python -m poinsot.fmi.server RESOURCES`.
 
-It serves the requests of `bridge.c`, which says how they look, until that closes the connection.
+It serves the requests of `bridge.c`, where their format is described, until the connection closes.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A model that goes on step by step, its inputs held in between, and back to where it was."""
+"""A model that is simulated step by step with held inputs, and can be restored to earlier times."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
-"""YAML text to a tree of values that know their line; nothing in it can be executed.
+"""YAML text to a tree of values with line numbers; nothing in it can be executed.
 
-Only events of the parser are used: no tags, no objects, no YAML 1.1 surprises. A plain word is a
-number if it looks like one (1e-3, too), true or false, nothing (~, null), else text.
+Only events of the parser are used: no tags, no objects, no YAML 1.1 booleans such as `yes`. A plain
+word is a number if it looks like one (1e-3, too), true or false, nothing (~, null), otherwise text.
 """
 
 import re

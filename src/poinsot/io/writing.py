@@ -1,6 +1,6 @@
-"""Plain data to YAML text, such that reading it gives the same data, bit by bit.
+"""Plain data to YAML text; reading it gives the same data, bit by bit.
 
-An entry that fits goes on one line; numbers are written with as many digits as they need.
+An entry that fits is written on one line, and numbers with as many digits as necessary.
 """
 
 import json

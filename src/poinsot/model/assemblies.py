@@ -1,4 +1,4 @@
-"""Assemblies: bodies, joints and ports that belong together and are added to a model at once."""
+"""Assemblies: bodies, joints and ports that are added to a model together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the document of a model file to a model; what does not fit is said with its line."""
+"""From the document of a model file to a model; errors refer to lines of the file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What events may change in a model: joints that are released, loads that are switched."""
+"""Changes of a model by events: joints that are released or locked, loads that are switched."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

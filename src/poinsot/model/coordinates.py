@@ -1,4 +1,4 @@
-"""What rotations of a model are described by, and which schemes suit that."""
+"""Coordinates of models by name, and the schemes that suit them."""
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.frames.parametrisations import PARAMETRISATIONS

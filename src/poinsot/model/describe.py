@@ -1,4 +1,4 @@
-"""From a model to the content of its file, without loss; what cannot be written is named."""
+"""From a model to the content of its file, without loss; refuses what cannot be written."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields

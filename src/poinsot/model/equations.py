@@ -1,4 +1,4 @@
-"""The equations of a model's joints, on positions and on velocities, and how they hang together."""
+"""The joint equations of a model for positions and velocities, and the loops that they form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Motions of joint coordinates: configurations of a model, and what its motions take."""
+"""Configurations and inverse dynamics of a model, by joint coordinates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

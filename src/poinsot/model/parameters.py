@@ -1,4 +1,4 @@
-"""Parameters of a model: numbers of its file by their paths, and models with other values."""
+"""Parameters of a model: numbers of its file by path, and models with other values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

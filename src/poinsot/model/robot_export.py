@@ -1,4 +1,4 @@
-"""From a model to the description of a robot, as far as URDF and MJCF can hold it."""
+"""From a model to the description of a robot, as far as URDF and MJCF can represent it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

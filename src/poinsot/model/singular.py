@@ -1,4 +1,4 @@
-"""Starts in singular positions: velocities have to lie on one branch of the motion."""
+"""Starts in singular positions, where velocities must be on one branch of the motion."""
 
 from collections.abc import Sequence
 from typing import NoReturn

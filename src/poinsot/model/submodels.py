@@ -1,4 +1,4 @@
-"""A model as a part of another one: moved to its place, renamed, and added part by part."""
+"""A model as a part of another one: placed, renamed, and added part by part."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,4 +1,4 @@
-"""The wiring of a model: its ports and channels by name, and what is joined to them."""
+"""The wiring of a model: ports and channels by name, and their connections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

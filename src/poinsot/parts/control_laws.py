@@ -1,7 +1,7 @@
-"""Laws of sampled controllers as functions with an address: of Python, Numba, and formulas.
+"""Laws of sampled controllers as functions with an address: Python, Numba, and formulas.
 
-A law is given (t, y, x) as numbers one after the other, what was measured and states of its own,
-and finds (u, x at the next sample).
+A law takes (t, y, x) as consecutive numbers, with measured values y and its own states x, and
+returns (u, x at the next sample).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Controllers: laws of what is measured anywhere in a model, which feed its ports."""
+"""Controllers: laws that read channels of a model and set inputs of its ports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

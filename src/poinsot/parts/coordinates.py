@@ -1,4 +1,4 @@
-"""Coordinates that forces and motors act along: a distance, an angle, a displacement of a joint."""
+"""Coordinates along which forces and motors act: distances, angles and displacements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

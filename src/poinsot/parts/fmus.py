@@ -1,8 +1,8 @@
-"""FMUs of other programs as laws of sampled controllers: co-simulation with inputs that are held.
+"""FMUs of other programs as sampled controllers: co-simulation with held inputs.
 
-At every sample t_k = t_start + k T the FMU goes on from t_{k-1} with the inputs of that time, takes
-what is measured now, and its outputs act until the next sample: both sides see each other as they
-were at the last sample at which they met.
+At every sample t_k = t_start + k T the FMU advances from t_{k-1} with the inputs read at that time,
+then reads the measured values, and its outputs act until the next sample: both sides use the values
+of the last sample.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Paths of bodies: prescribed motions of points and orientations, as those of coordinates."""
+"""Paths of bodies: prescribed motions of points and orientations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

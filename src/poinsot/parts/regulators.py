@@ -1,4 +1,4 @@
-"""Controllers in continuous time as regulators: their laws with slopes, and what these read."""
+"""Controllers in continuous time: their laws with slopes, and the channels that they read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,16 +1,17 @@
-r"""Maxwell elements: a spring and a dashpot in series, beside the spring of a connection.
+r"""Maxwell elements: a spring and a dashpot in series, in parallel to the spring of a connection.
 
-Of the coordinates chi of a connection (`frames.relative`) the spring takes e, the dashpot the rest,
+The coordinates chi of a connection (`frames.relative`) are the sum of the strain e of the spring
+and that of the dashpot,
 
 .. math:: \dot e = \dot\chi - e / \tau, \qquad f = S\, e, \qquad H = \tfrac12\, e \cdot S\, e ,
 
-so that a force fades within the time tau where nothing moves, and the power
-:math:`e \cdot S\, e / \tau \ge 0` is lost. Over a step
+so that the force decays with the time constant tau if nothing moves, and the power
+:math:`e \cdot S\, e / \tau \ge 0` is dissipated. Over a step
 
 .. math:: \Delta e = \Delta\chi - h\, \bar e / \tau
 
-with the mean :math:`\bar e` of both ends, which is then known from :math:`\Delta\chi`: the energy
-balance is exact, and the element acts like a spring that is softer by 1 / (1 + h / (2 tau)).
+with the mean :math:`\bar e` of both ends, which follows from :math:`\Delta\chi`: the energy balance
+is exact, and the element acts like a spring that is softer by 1 / (1 + h / (2 tau)).
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-r"""State spaces: linear laws with states of their own, and port-Hamiltonian systems as such laws.
+r"""State spaces: linear laws with states, and port-Hamiltonian systems as such laws.
 
 .. math:: \dot x = A x + B y, \quad u = C x + D y
 """

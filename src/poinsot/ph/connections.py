@@ -1,9 +1,9 @@
-r"""Power-preserving connections, each a pair (K, N) on the ports that it joins.
+r"""Power-preserving connections, each a pair (K, N) on the connected ports.
 
 .. math:: u = -K y + N \lambda + F e - D y - \rho(y), \qquad N^\top y = w, \qquad K = -K^\top
 
-The power fed through the joined ports is u·y = w·lambda + e·F^T y - y·(D y + rho(y)): a connection
-with neither resistor (D, rho) nor input (w, e) creates and destroys nothing.
+The power supplied through the connected ports is u·y = w·lambda + e·F^T y - y·(D y + rho(y)): a
+connection without resistor (D, rho) and input (w, e) neither creates nor dissipates energy.
 """
 
 from __future__ import annotations

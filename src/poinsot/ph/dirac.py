@@ -1,7 +1,7 @@
-"""Numerical proof of structure: each property of a port-Hamiltonian system as a defect near zero.
+"""Numerical checks of structure: each property of a port-Hamiltonian system as a defect near zero.
 
-A port-Hamiltonian system is a Dirac structure (who exchanges power with whom), a Lagrangian
-submanifold (how energy is stored) and a resistive relation (how it is lost) [BHRS25, def. 7].
+A port-Hamiltonian system consists of a Dirac structure (power exchange), a Lagrangian submanifold
+(energy storage) and a resistive relation (dissipation) [BHRS25, def. 7].
 """
 
 from __future__ import annotations

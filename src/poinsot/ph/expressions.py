@@ -1,4 +1,4 @@
-"""Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
+"""Port-Hamiltonian systems from SymPy expressions, with exact compiled derivatives."""
 
 from __future__ import annotations
 

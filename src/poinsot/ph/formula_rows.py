@@ -1,4 +1,4 @@
-"""Several functions of named variables as one table of operations: of texts, or of SymPy."""
+"""Several functions of named variables, given as formulas or SymPy, as one table of operations."""
 
 import re
 import sys

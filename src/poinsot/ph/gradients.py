@@ -1,4 +1,4 @@
-r"""Discrete gradients: what makes an energy balance exact in discrete time.
+r"""Discrete gradients, which make the energy balance exact in discrete time.
 
 A discrete gradient of H satisfies directionality and consistency [KB24, def. 4.1]
 
@@ -6,9 +6,9 @@ A discrete gradient of H satisfies directionality and consistency [KB24, def. 4.
           \bar\nabla H(x, x) = \nabla H(x).
 
 A descriptor system needs its costate counterpart, a discrete z with
-z·E(x_mid)(x_1 - x_0) = H(x_1) - H(x_0). All gradients here produce that; with E = I they are the
-textbook's. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction goes along e, so that multipliers
-(rows where e = 0) are left alone and a singular E needs no special case.
+z·E(x_mid)(x_1 - x_0) = H(x_1) - H(x_0). All gradients here give that; for E = I they are the usual
+ones. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction is along e, so that multipliers (rows with
+e = 0) are not changed and a singular E needs no special treatment.
 """
 
 from __future__ import annotations

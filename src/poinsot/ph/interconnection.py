@@ -1,4 +1,4 @@
-"""The system that several systems joined at their ports make; see `interconnect`."""
+"""The system formed by several systems connected at their ports; see `interconnect`."""
 
 from __future__ import annotations
 

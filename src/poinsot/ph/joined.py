@@ -1,4 +1,4 @@
-"""The equations of several systems joined at their ports."""
+"""The equations of several systems connected at their ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prescribed motions: what a drive feeds into its port, a rate that adds up to a position."""
+"""Prescribed motions of drives: rates whose sums are positions."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Ports: the places where power enters a system."""
+"""Ports, through which systems exchange power."""
 
 from __future__ import annotations
 

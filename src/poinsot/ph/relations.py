@@ -1,6 +1,6 @@
-"""The three relations that a port-Hamiltonian system consists of [BHRS25, def. 7], at one state.
+"""The three relations of a port-Hamiltonian system [BHRS25, def. 7] at one state.
 
-Each is given by numbers, and says by how much it is not what it should be.
+Each consists of matrices, and returns its defects.
 """
 
 from __future__ import annotations

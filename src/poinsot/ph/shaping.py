@@ -1,12 +1,12 @@
-r"""Energy shaping: the input that makes a system move like another one, of an energy of choice.
+r"""Energy shaping: the input that gives a system the dynamics of another one.
 
-Interconnection and damping assignment (IDA-PBC) [O02] looks for the input u(x) by which
+Interconnection and damping assignment (IDA-PBC) [O02] finds the input u(x) by which
 
 .. math:: E \dot x = (J - R) z - r + B u \quad\text{becomes}\quad
           E_d \dot x = (J_d - R_d) z_d - r_d, \qquad E_d^\top z_d = \nabla H_d .
 
-Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never rises.
-Where the ports cannot make up for the difference, the desired system does not match.
+Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never increases. If the
+ports cannot make up for the difference, the desired system does not match.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A consistent start: the algebraic equations of a system must hold at its initial state."""
+"""Consistent initial states: algebraic equations must hold at the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
+"""The port-Hamiltonian system, base class of all mechanisms, circuits and controllers."""
 
 from __future__ import annotations
 

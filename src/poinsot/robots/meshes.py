@@ -1,4 +1,4 @@
-"""Mesh files that a robot refers to, STL, OBJ, glTF and others, loaded by trimesh."""
+"""Mesh files of a robot (STL, OBJ, glTF and others), loaded by trimesh."""
 
 from collections.abc import Mapping
 from pathlib import Path

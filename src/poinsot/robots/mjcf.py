@@ -1,4 +1,4 @@
-"""MJCF, as MuJoCo's own compiler understands it: defaults, includes and inertias of shapes done."""
+"""Read MJCF by MuJoCo's compiler, which applies defaults, includes and inertias of shapes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The text of a foreign file: read with care, and what is said of it when it is wrong."""
+"""Read XML files of other programs safely, with errors that name the file."""
 
 from pathlib import Path
 from xml.etree import ElementTree

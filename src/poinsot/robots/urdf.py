@@ -1,4 +1,4 @@
-"""URDF, read by yourdfpy: checked before, for that parser repairs and guesses where it can."""
+"""Read URDF by yourdfpy, after checks of what that parser would repair or guess."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A robot as the text of an MJCF file."""
+"""Write a robot as MJCF."""
 
 from xml.etree import ElementTree
 

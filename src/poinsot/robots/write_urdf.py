@@ -1,4 +1,4 @@
-"""A robot as the text of a URDF file."""
+"""Write a robot as URDF."""
 
 from collections.abc import Mapping
 from xml.etree import ElementTree

@@ -1,6 +1,6 @@
-r"""What acts on the bodies of a mechanism: gravity, springs and fields, dampers, ports.
+r"""Forces on the bodies of a mechanism: gravity, springs and fields, dampers, ports.
 
-All are written on frames; with f = F q + f0 the unknowns q of bodies see
+All are defined on frames; with f = F q + f0, the equations of the unknowns q contain
 
 .. math:: \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
 """

@@ -1,4 +1,4 @@
-"""Out of rest in a singular position: forces must not leave open which way a mechanism goes."""
+"""Motions from rest in a singular position: forces must determine the branch."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
+"""Mechanisms in directors as port-Hamiltonian systems: plain and stabilised form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

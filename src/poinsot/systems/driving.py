@@ -1,4 +1,4 @@
-"""Starts of drives: coordinates and velocities must be those of the prescribed motions."""
+"""Consistent starts of drives: coordinates and velocities must match the prescribed motions."""
 
 from math import tau
 

@@ -1,4 +1,4 @@
-"""Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
+"""Names of bodies and joints of a mechanism, and their indices."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

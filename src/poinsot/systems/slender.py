@@ -1,9 +1,8 @@
-"""Needles: bodies without inertia about an axis, along which all of their mass lies.
+"""Slender bodies without inertia about an axis, on which all of their mass lies.
 
-A needle's spin about itself is a motion without mass. Where joints allow no motion that consists of
-such spins only, those of some needles or of a single one, M is positive definite on all motions
-that they allow, and the mechanism is determined as any other. A spin that is left free has no
-inertia to be accelerated by: nothing must act on it. It then has no influence either.
+The spin of such a body is a motion without mass. If joints allow no motion that consists of such
+spins only, M is positive definite on all motions that they allow, and the motion is determined as
+usual. A spin that is free has no inertia: nothing may act on it, and it has no influence either.
 """
 
 from collections.abc import Iterable, Sequence

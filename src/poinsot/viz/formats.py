@@ -1,4 +1,4 @@
-"""Formats of pictures and films: what can be written here, before anything is drawn."""
+"""Formats of pictures and animations; checked before anything is drawn."""
 
 from collections.abc import Iterable
 from pathlib import Path

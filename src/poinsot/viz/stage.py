@@ -1,4 +1,4 @@
-"""Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
+"""Everything that 3D pictures are drawn from: solids, lines, forces, and the camera."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -93,12 +93,12 @@ class Stage:
     """A mechanism to be shown.
 
     `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
-    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
-    `applied` [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3).
-    `tubes` are beams and rods, `colours` what the colours of these mean if they do; bodies that are
-    `carried` by elastic ones show their deformations, drawn `scale` times as large.
-    `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
-    thickness gets a share of it. `low` and `high` hold all of the motion.
+    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,). `applied`
+    [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3). `tubes` are beams and rods,
+    `colours` what the colours of these mean if they do; bodies that are `carried` by elastic ones
+    show their deformations, drawn `scale` times as large. `size` [m] is that of the mechanism at
+    the start, `grain` [m] that of its parts: what has no thickness gets a share of it. `low` and
+    `high` hold all of the motion.
     """
 
     frames: Frames

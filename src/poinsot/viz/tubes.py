@@ -1,4 +1,4 @@
-"""Beams and rods in space: smooth tubes through their nodes, in colours of what they carry."""
+"""Beams and rods in 3D: smooth tubes through their nodes, coloured by stress resultants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

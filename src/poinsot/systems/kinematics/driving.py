@@ -1,10 +1,10 @@
-r"""Where a mechanism is, and how it moves, if coordinates of its joints move as prescribed.
+r"""Positions and motion of a mechanism with prescribed joint coordinates.
 
 Rows of joints, transmissions and prescribed coordinates on twists w of bodies determine these,
 
 .. math:: K(f)\, w = N \dot\chi, \qquad K \dot w = N \ddot\chi - \dot K w ,
 
-and positions follow by closing joints and coordinates from place to place.
+and positions follow by closing joints and coordinates step by step.
 """
 
 from collections.abc import Mapping, Sequence

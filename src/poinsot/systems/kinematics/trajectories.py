@@ -1,4 +1,4 @@
-"""Coordinates over time with both derivatives: formulas, tables, functions."""
+"""Prescribed coordinates over time with both derivatives: formulas, tables, functions."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-r"""Lagrangians of any coordinates, by the functions that make them up.
+r"""Lagrangians in any coordinates, by the functions that define them.
 
 .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v + a(q) \cdot v - V(q)
 

@@ -1,4 +1,4 @@
-"""What a mass matrix must be: symmetric, semi-definite, and regular where constraints leave off."""
+"""Checks of mass matrices: symmetric, semi-definite, and regular on the allowed motions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Constrained Lagrangians with velocity constraints as well, by the GGL principle."""
+"""Constrained Lagrangians with additional velocity constraints, by the GGL principle."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Equilibria of systems: where they rest, what holds them there, and whether they stay."""
+"""Equilibria of systems: their state, their reactions, and their stability."""
 
 from __future__ import annotations
 

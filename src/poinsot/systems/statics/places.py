@@ -1,4 +1,4 @@
-"""Where a mechanical system is, whatever its coordinates are, and back to its state."""
+"""Places of mechanical systems in any coordinates, and their states."""
 
 import numpy as np
 
