@@ -104,7 +104,7 @@ class Step:
 
 @dataclass(frozen=True)
 class DiscreteGradient(ABC):
-    """A rule that turns two states into a discrete costate."""
+    """Base class of rules that compute a discrete costate from two states."""
 
     #: What it does to parts of a system that have derivatives of their own over a step.
     rule: ClassVar[Rule] = Rule.DISCRETE
@@ -159,7 +159,7 @@ class Function(Stores):
 
 @dataclass(frozen=True)
 class Midpoint(DiscreteGradient):
-    """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
+    """z(x_mid): a discrete gradient for quadratic H only [LKB26, eq. (51)]."""
 
     rule = Rule.MIDPOINT
 
@@ -177,13 +177,14 @@ NODES = (0.0, GAUSS_3[0][0], 0.5, GAUSS_3[2][0], 1.0)
 
 @dataclass(frozen=True)
 class Gonzalez(DiscreteGradient):
-    r"""Gonzalez' gradient, storage by storage [KB24, eq. (71)].
+    r"""Gonzalez' discrete gradient, for each storage [KB24, eq. (71)].
 
     .. math:: z = z(x_m) + \frac{\Delta H - z(x_m) \cdot e}{e \cdot e}\, e,
               \qquad e = E(x_m)(x_1 - x_0)
 
     As dx -> 0 the numerator, a difference of nearly equal numbers, loses all its digits. It is then
-    taken as the integral of (grad H - grad H(x_m))·dx along the path by Gauss' rule, which loses
+    computed as the integral of (grad H - grad H(x_m))·dx along the path by Gauss quadrature, which
+    loses
     none; see `excess`.
     """
 
@@ -290,9 +291,9 @@ def without_loss(
 
 @dataclass(frozen=True)
 class Partitioned(DiscreteGradient):
-    """Gonzalez' gradient block by block, the other blocks held at x0 and at x1 [KB24, app. A].
+    """Gonzalez' gradient block by block, with the other blocks held at x0 and at x1 [KB24, app. A].
 
-    `blocks` are index lists that divide the states; they are visited forwards and backwards and
+    `blocks` are index lists that partition the states; they are visited forwards and backwards and
     averaged, which for two blocks is eq. (129). E must not couple two blocks.
     """
 
@@ -364,8 +365,8 @@ class Partitioned(DiscreteGradient):
 class MeanValue(DiscreteGradient):
     """The mean of z along the straight path (average vector field) [QM08].
 
-    Integrated by Gauss' rule with `nodes` points: exact for polynomial H of degree 2 nodes. Only
-    for constant E.
+    Computed by Gauss quadrature with `nodes` points: exact for polynomial H of degree 2 nodes.
+    Constant E only.
     """
 
     nodes: int = 6

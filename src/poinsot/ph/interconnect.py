@@ -23,19 +23,19 @@ def interconnect(
     connections: Connection | Sequence[Connection],
     name: str | None = None,
 ) -> Interconnection:
-    """Join systems at their ports; the result is a system with the ports that are left.
+    """Connect systems at their ports to one system with the remaining ports.
 
-    States and ports keep their names, so these must be unique; `system.prefixed("left")` renames.
-    A transformer or a junction adds a multiplier state `lambda(port, ...)`.
+    States and ports keep their names, which must be unique; `system.prefixed("left")` renames. A
+    transformer or a junction adds a multiplier state `lambda(port, ...)`.
 
     Parameters
     ----------
     *systems : PHSystem
-        One or more; a single system can be joined with itself.
+        One or more systems; ports of a single system can be connected with each other.
     connections : Connection or sequence of Connection
-        Transformer, Gyrator, Junction, Resistor, Swap; each port is used at most once.
+        `Transformer`, `Gyrator`, `Junction`, `Resistor`, `Swap`; each port is used at most once.
     name : str
-        Name of the result; default: the names of the systems joined by `+`.
+        Name of the result. Default: the names of the systems, joined by `+`.
     """
     if not systems:
         raise InputError("interconnect: give at least one system")
@@ -154,7 +154,7 @@ def _taken_apart(
 
 
 def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
-    """Close a port by an input: a function of time [s], a formula of t as text, or a constant."""
+    """Close a port by an input: a function of time [s], a formula in t, or a constant."""
     target = system.port(port)
     if target.by_law:
         raise InputError(
@@ -184,8 +184,13 @@ def close(
 ) -> Interconnection:
     """Close a port by a resistor (a number or matrix D, u = -D y) or by another system.
 
-    Another system is joined at its port `by` (its only one by default) by a gyrator, u = -y_2,
-    u_2 = y, which suits a spring on a mass; pass `kind=Transformer` to tie the outputs instead.
+    Parameters
+    ----------
+    by : str
+        Port of the other system. Default: its only one.
+    kind : type
+        Connection to the other system. Default: a gyrator, u = -y_2, u_2 = y, as for a spring on a
+        mass; `Transformer` ties the outputs instead.
     """
     system.port(port)
     if not isinstance(element, PHSystem):

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Interconnection(JoinedSystem):
-    """Several systems joined at their ports, and how a run takes them. Made by `interconnect`.
+    """Several systems connected at their ports; made by `interconnect`.
 
-    Where a mechanism is among the parts, it keeps its own time steps and the compiled engine, if
-    connections allow it; see `ph.hosting`. `regulators` feed ports over time steps: see
+    If a mechanism is among the parts, it keeps its own time steps and the compiled engine, if the
+    connections allow it; see `ph.hosting`. `regulators` set inputs over time steps: see
     `ph.regulators`.
     """
 

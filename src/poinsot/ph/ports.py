@@ -19,7 +19,7 @@ from poinsot.ph.signals import Constant, Signal, Table
 
 @dataclass(frozen=True)
 class Port:
-    """A power port: input u and output y with u·y the power put INTO the system, in W.
+    """A power port with input u and output y; u·y is the power supplied to the system [W].
 
     Parameters
     ----------
@@ -28,13 +28,14 @@ class Port:
     size : int
         Length of u and of y.
     effort, flow : str or None
-        Their SI units (e.g. `"N"` and `"m/s"`); the product must be W. None: not checked.
+        SI units of effort and flow, such as `"N"` and `"m/s"`; their product must be W. None: not
+        checked.
     input : {"effort", "flow"}
         Which of the two is the input u; the other one is the output y.
     signal : callable or None
-        u(t) when the port is closed by an input; None while it is open, then u = 0.
+        Input u(t) of a closed port; None: open, with u = 0.
     by_law : bool
-        The port is closed by a law of the state, which its system knows.
+        Whether the port is closed by a law of the state, which its system evaluates.
     """
 
     name: str
@@ -76,9 +77,9 @@ class Port:
 
     @property
     def status(self) -> Literal["open", "fed"]:
-        """`"fed"` when closed by an input signal, else `"open"`.
+        """`"fed"` if closed by an input signal, otherwise `"open"`.
 
-        Connected ports are no longer among the ports of a system; see `PHSystem.connected`.
+        Connected ports are no longer ports of a system; see `PHSystem.connected`.
         """
         return "fed" if self.by_law or self.signal is not None else "open"
 
@@ -89,7 +90,7 @@ class Port:
 
     @property
     def takes_inputs(self) -> bool:
-        """Whether something can be put in: not where a law feeds it, nor into a transmission."""
+        """Whether it accepts an input: not if it is closed by a law, nor for transmissions."""
         still = isinstance(self.signal, Prescribed) and self.signal.still
         return not (self.by_law or still)
 
@@ -104,13 +105,13 @@ class Port:
         return f"'{self.name}' (size {self.size}{unit})"
 
     def u(self, t: float) -> Array:
-        """Evaluate the input at time t [s], checked; shape (size,)."""
+        """Return the input at time t [s], checked; shape (size,)."""
         if self.signal is None:
             return np.zeros(self.size)
         return self.u_over(np.array([t])).reshape(-1)
 
     def u_over(self, times: Array) -> Array:
-        """Evaluate the input at many times [s], checked; shape (times, size)."""
+        """Return the input at many times [s], checked; shape (times, size)."""
         if self.signal is None:
             return np.zeros((times.size, self.size))
         if isinstance(self.signal, Constant | Table | Formula | Prescribed):
@@ -145,9 +146,9 @@ class Port:
             ) from None
 
     def u_of_steps(self, times: Array) -> Array:
-        """Evaluate the input of every step between times [s], checked; shape (steps, size).
+        """Return the input of every step between times [s], checked; shape (steps, size).
 
-        That is the one at the midpoint, or the mean of a prescribed motion.
+        It is the value at the midpoint, or the mean of a prescribed motion.
         """
         middle = (times[:-1] + times[1:]) / 2
         if not isinstance(self.signal, Prescribed):

@@ -24,14 +24,14 @@ from poinsot.ph.system import PHSystem
 
 @dataclass(frozen=True, eq=False)
 class EnergyShaping:
-    """The input that shapes a system into a desired one, and by how much that fails.
+    """The input that gives a system the dynamics of a desired one; result of `energy_shaping`.
 
-    Parameters
+    Attributes
     ----------
     system, desired : PHSystem
-        What there is, and what it is to move like: states of the same names and sizes.
+        The controlled system and the desired one, with states of the same names and sizes.
     ports : tuple of str
-        The ports of the system that act; the others stay open.
+        Actuated ports of the system; the others stay open.
     """
 
     system: PHSystem
@@ -52,12 +52,12 @@ class EnergyShaping:
         return wanted - own, abs(wanted) + abs(own)
 
     def control(self, x: ArrayLike) -> Vector:
-        """Return u(x) = B^+ (E E_d^-1 (J_d - R_d) z_d - (J - R) z), ports one after the other."""
+        """Return u(x) = B^+ (E E_d^-1 (J_d - R_d) z_d - (J - R) z), for all ports in order."""
         x = self.system.state(x)
         return np.asarray(np.linalg.lstsq(self._columns(x), self._missing(x)[0], rcond=None)[0])
 
     def defect(self, x: ArrayLike) -> float:
-        """Return what no input makes up for, as a part of the largest term: 0 if both match."""
+        """Return the remainder that no input can make up for, relative: 0 if both systems match."""
         x = self.system.state(x)
         missing, terms = self._missing(x)
         left = missing - self._columns(x) @ self.control(x)
@@ -65,7 +65,7 @@ class EnergyShaping:
         return float(np.max(abs(left), initial=0.0)) / largest if largest else 0.0
 
     def output(self, x: ArrayLike) -> Vector:
-        """Return y_d = B^T E^-T grad H_d: with u - k y_d instead of u, H_d falls by k y_d·y_d."""
+        """Return y_d = B^T E^-T grad H_d; with u - k y_d for u, H_d decreases by k y_d·y_d."""
         x = self.system.state(x)
         gradient = dense(self.desired.E(x)).T @ self.desired.z(x)
         return np.asarray(self._columns(x).T @ np.linalg.solve(dense(self.system.E(x)).T, gradient))
@@ -74,16 +74,16 @@ class EnergyShaping:
 def energy_shaping(
     system: PHSystem, desired: PHSystem, *, ports: Sequence[str] | None = None
 ) -> EnergyShaping:
-    """Return the input that makes a system move like a desired one (IDA-PBC) [O02].
+    """Return the input that gives a system the dynamics of a desired one (IDA-PBC) [O02].
 
     Parameters
     ----------
     system : PHSystem
-        What is controlled, without algebraic states, such as `ph.symbolic(...)`.
+        The controlled system, without algebraic states, such as `ph.symbolic(...)`.
     desired : PHSystem
-        What it is to move like: the same states, with J_d, R_d and H_d of choice, no ports.
+        The desired system: the same states, with J_d, R_d and H_d of choice, without ports.
     ports : sequence of str
-        The ports of the system that act; default: all of them.
+        Actuated ports of the system. Default: all.
     """
     what = f"energy shaping of system '{system.name}'"
     names = tuple(system.port_slices) if ports is None else tuple(ports)

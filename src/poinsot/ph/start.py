@@ -162,11 +162,11 @@ def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
 def consistent_state(
     system: PHSystem, x0: ArrayLike | Mapping[str, ArrayLike], t: float = 0.0
 ) -> Vector:
-    """Return a state near x0 that satisfies all algebraic equations, by least changes.
+    """Return the state nearest to x0 that satisfies all algebraic equations.
 
-    Of mechanisms velocities and multipliers are changed, and positions stay as they are.
-    Gauss-Newton: each iteration takes the shortest step that solves the linearised equations.
-    Time t [s] matters where an input enters an algebraic equation.
+    For mechanisms, velocities and multipliers are changed, but not positions. The Gauss-Newton
+    method takes the shortest step that solves the linearised equations. The time t [s] matters if
+    an input enters an algebraic equation.
     """
     x, residual, sizes = _solve(system, system.state(x0), t, system.adjustable)
     wrong = np.flatnonzero(abs(residual) > TOLERANCE * sizes)
