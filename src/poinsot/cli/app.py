@@ -3,9 +3,8 @@
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -19,7 +18,7 @@ ORDER = ("gallery", "check", "run", "view", "plot", "report", "modes", "bode", "
 class _Commands(TyperGroup):
     """The commands, in the order in which a newcomer meets them."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """Return the names: first those of `ORDER`, then all others."""
         return sorted(self.commands, key=[*ORDER, *sorted(self.commands)].index)
 
