@@ -192,7 +192,7 @@ def test_a_rigid_motion_in_the_shapes_is_refused():
         ({"interfaces": ["lft"]}, "did you mean 'left'"),
         ({"interfaces": []}, "give at least one"),
         ({"modes": -1}, "modes is -1"),
-        ({"interfaces": ["left"], "modes": 0, "frame": "left"}, "no unknowns are left"),
+        ({"interfaces": ["left"], "modes": 0, "frame": "left"}, "no elastic coordinates are left"),
     ],
 )
 def test_what_cannot_be_reduced_is_refused(options, message):
@@ -222,7 +222,7 @@ def test_a_part_that_no_interface_holds_is_refused():
 def test_the_stiffness_of_a_held_body_is_refused():
     M, K, nodes = full()
     held = (K + sp.diags_array(np.r_[np.full(12, K.max()), np.zeros(K.shape[0] - 12)])).tocsr()
-    with pytest.raises(ps.InputError, match="give the stiffness of the free body"):
+    with pytest.raises(ps.InputError, match="give the stiffness matrix of the unsupported body"):
         ps.FlexibleBody.from_matrices(M, held, nodes=nodes, interfaces={"a": [0, 1, 2, 3]})
 
 

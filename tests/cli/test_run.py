@@ -284,7 +284,7 @@ def test_a_simulation_that_the_file_leaves_open_is_asked_for(command, tmp_path):
     file.write_text("poinsot: 1\nbodies: {ball: {sphere: {mass: 1, radius: 1}}}\n")
     status, _, err = command("run", file)
     assert status == 2
-    assert "step is not given" in err
+    assert "no step is given" in err
     assert command("run", file, "--step", "0.1", "--t-end", "1", "--engine", "reference")[0] == 0
 
 

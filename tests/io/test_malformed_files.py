@@ -336,7 +336,7 @@ MALFORMED = {
     ),
     "friction that jumps": (
         force("{joint_friction: {joint: J, coulomb: 1, slip: 0}}"),
-        ":5:3: forces.F: JointFriction: slip is 0.0; it must be > 0",
+        ":5:3: forces.F: JointFriction: slip is 0.0; it must be positive",
     ),
     "friction of another name": (
         force("{joint_friction: {joint: J, dry: 1}}"),
@@ -356,7 +356,7 @@ MALFORMED = {
     ),
     "unknown freedom": (
         force("{joint_spring: {joint: J, stiffness: 1, freedom: angel}}"),
-        ":5:3: forces.F: force 'F': joint 'J' has no free direction 'angel'; did you mean 'angle'?",
+        ":5:3: forces.F: force 'F': joint 'J' has no coordinate 'angel'; did you mean 'angle'?",
     ),
     "law that creates energy": (
         force("{joint_spring: {joint: J, law: -v}}"),

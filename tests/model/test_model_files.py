@@ -345,7 +345,7 @@ def test_a_simulation_that_cannot_run_is_refused(options, message):
 
 
 def test_what_a_run_lacks_is_named():
-    with pytest.raises(ps.InputError, match=r"step is not given; .* simulation: {step: ...}"):
+    with pytest.raises(ps.InputError, match=r"no step is given; .* simulation: {step: ...}"):
         ps.Simulation(t_end=1.0).options()
     with pytest.raises(ps.InputError, match="t_end is not given"):
         ps.Simulation().options(step=1.0)

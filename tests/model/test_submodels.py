@@ -375,7 +375,7 @@ def test_parts_of_files_within_files_are_named_and_missing_ones_are_refused(tmp_
         ("right.lower", "write.lower", "no body 'write.lower'"),
         ("parts/arm.yaml", "parts/leg.yaml", "leg.yaml"),
         ("ground: trolley", "ground: floor", "no body 'floor'"),
-        ("parts/arm.yaml", "hall.yaml", "cannot be a part of itself: 'hall.yaml' in 'hall.yaml'"),
+        ("parts/arm.yaml", "hall.yaml", "cannot contain itself: 'hall.yaml' in 'hall.yaml'"),
         ("ground: trolley", "grund: trolley", "unknown key 'grund'; did you mean 'ground'"),
     ):
         with pytest.raises(ps.ModelFileError) as raised:

@@ -398,7 +398,7 @@ GEAR = {"ratio": 2}
         (lambda: ps.Gear("shaft a", "shaft b", ratio=float("nan")), "finite"),
         (lambda: ps.Gear("shaft a", "shaft c", **GEAR), "no joint 'shaft c'"),
         (lambda: ps.Gear("shaft a", "shaft a", **GEAR), "'shaft a.angle' to itself"),
-        (lambda: ps.Gear("shaft a", "shaft b.tilt", **GEAR), "no free direction 'tilt'"),
+        (lambda: ps.Gear("shaft a", "shaft b.tilt", **GEAR), "no coordinate 'tilt'"),
         (lambda: ps.Gear("shaft a", 3, **GEAR), "name of a joint"),
         (lambda: ps.Gear("shaft a", "shaft b", efficiency=1.1, **GEAR), "at most 1"),
         (lambda: ps.Gear("shaft a", "shaft b", efficiency=0, **GEAR), "more than 0"),

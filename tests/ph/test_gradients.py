@@ -231,7 +231,7 @@ def test_partitioned_refuses_an_E_that_couples_its_blocks():
 
 @pytest.mark.parametrize("blocks", [((0, 1),), ((0, 1), (1, 2)), ((0,), (1,), (3,))])
 def test_partitioned_blocks_must_contain_every_state_once(blocks):
-    with pytest.raises(ps.InputError, match="every state once"):
+    with pytest.raises(ps.InputError, match="each state exactly once"):
         ph.Partitioned(blocks)(smooth, grad_smooth, np.zeros(3), np.ones(3))
 
 

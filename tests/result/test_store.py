@@ -198,7 +198,7 @@ def test_no_place_for_temporary_files_is_reported(small, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", nowhere)
-    with pytest.raises(StorageError, match=r"no place for temporary files: .*; set TMPDIR"):
+    with pytest.raises(StorageError, match=r"no folder for temporary files: .*; set TMPDIR"):
         Table(COLUMNS, 1000)
 
 

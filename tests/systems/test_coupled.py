@@ -346,7 +346,7 @@ def test_bad_connections_are_refused_by_name():
         model.connect("A")
     fresh = arm()
     fresh.add_system("motor", motor())
-    with pytest.raises(ps.InputError, match="if C is right, say so by unit"):
+    with pytest.raises(ps.InputError, match="if C is right, give its unit by unit"):
         fresh.connect(ph.Gyrator("A", "motor.coil", C=0.5))
 
 

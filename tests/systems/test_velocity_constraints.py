@@ -184,7 +184,7 @@ def test_what_ends_of_steps_do_not_know_is_refused_with_the_reason():
         return model
 
     for model, message in (
-        (shafts(ratio=2, efficiency=0.9), "the friction of transmissions \\('mesh'\\)"),
+        (shafts(ratio=2, efficiency=0.9), "the efficiency of transmissions \\('mesh'\\)"),
         (shafts(), "drives \\('crank'\\), whose rates are means over steps"),
     ):
         with pytest.raises(ps.InputError, match=message):

@@ -154,7 +154,7 @@ def test_torques_fed_back_into_a_run_make_the_motion():
         ({"shoulder": "t", "elbow": 0, "wrist": 0}, {}, "no port or joint 'wrist'"),
         ({"shoulder": "t", "elbow": lambda t: [t, t]}, {}, "'elbow': its motion is"),
         ({"shoulder": "t", "elbow": np.nan}, {}, "'elbow': nan is not finite"),
-        ({"shoulder": "t", "elbow": "t"}, {"by": ["shoulder"]}, "nothing balances.*'lower'"),
+        ({"shoulder": "t", "elbow": "t"}, {"by": ["shoulder"]}, "no force balances.*'lower'"),
         (
             {"shoulder": "t", "elbow": "t"},
             {"by": ["fed", "elbow"]},
