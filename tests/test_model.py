@@ -88,7 +88,7 @@ def test_contradicting_velocities_are_refused_naming_the_joints():
     a = model.add_body("a", BOX, velocity=(0, 0, 0), angular_velocity=(0, 0, 0))
     b = model.add_body("b", BOX, position=(2, 0, 0), velocity=(0, 1, 0), angular_velocity=(0, 0, 0))
     model.add_joint("hinge", ps.Revolute(a, b, point=(1, 0, 0), axis=(0, 0, 1)))
-    with pytest.raises(ps.InconsistentStartError, match=r"contradict the joints: 'hinge' by 1;"):
+    with pytest.raises(ps.InconsistentStartError, match=r"violate the joints: 'hinge' by 1;"):
         model.check()
     with pytest.raises(ps.InconsistentStartError, match=r"model.project_velocities\(\)"):
         ps.simulate(model, h=0.01, t_end=0.1)
@@ -327,7 +327,7 @@ REFUSED = {
     ),
     "spring on an unknown freedom": (
         lambda m: m.add_force("f", ps.JointSpring("J", stiffness=1, freedom="angel")),
-        "force 'f': joint 'J' has no free direction 'angel'; did you mean 'angle'",
+        "force 'f': joint 'J' has no coordinate 'angel'; did you mean 'angle'",
     ),
     "spring on a ball": (
         lambda m: m.add_force("f", ps.JointSpring("S", stiffness=1)),
@@ -475,3 +475,9 @@ def test_gravity_in_millimetres_is_noted_and_not_refused():
     model, result = drop(9.81)
     assert "note" not in str(model.check())
     assert result.notes == ()
+
+
+def test_a_body_in_millimetres_with_its_density_is_noted():
+    model = ps.Model()
+    model.add_body("beam", ps.Box(density=7850, size=(200, 20, 10)))
+    assert "'beam' has a mass of 3.14e+08 kg by its density" in str(model.check())

@@ -1,4 +1,6 @@
-"""What Poinsot raises: every message says what is wrong, where, and what to do."""
+"""Exceptions and warnings; every message says what is wrong, where, and what to do."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -7,38 +9,42 @@ from typing import Any
 
 
 class PoinsotError(Exception):
-    """Anything that Poinsot raises on purpose."""
+    """Base class of all exceptions that Poinsot raises."""
 
     def __str__(self) -> str:
-        """Return the message; whatever names it quotes, it is one line of plain text."""
+        """Return the message as one line of plain text."""
         return printable(super().__str__())
 
 
 class InputError(PoinsotError, ValueError):
-    """The user's input cannot be used: a shape, a name, a unit, a value."""
+    """The input is invalid: a wrong shape, unknown name, wrong unit or impossible value."""
 
 
 class StructureError(InputError):
-    """A system breaks the port-Hamiltonian contract, e.g. J is not skew-symmetric."""
+    """A system violates the port-Hamiltonian structure, e.g. J is not skew-symmetric."""
 
 
 class LargeStepError(InputError):
-    """A step is too large for what it passes; a simulation tries smaller ones before it says so."""
+    """The step is too large; simulations try smaller steps before raising this."""
 
 
 class InconsistentStartError(InputError):
-    """The initial state violates an algebraic equation of the system."""
+    """The initial state violates an algebraic equation or constraint of the system."""
 
 
 class SingularPositionError(LargeStepError):
-    """A step through a singular position of joints left its branch of the motion for another."""
+    """A step through a singular position switched to another branch of the motion."""
 
 
 class AssemblyError(InconsistentStartError):
-    """The joints of a model do not close, wherever bodies are put.
+    """The joints of a model cannot be closed.
 
-    `gaps` are how far joints stay open at best, by name: a distance [m] and an angle [rad].
-    `places` are where bodies are then: position [m] and rotation R_WB by name.
+    Attributes
+    ----------
+    gaps : dict
+        Joint -> smallest gap that was reached: distance [m] and angle [rad].
+    places : dict
+        Body -> position [m] and rotation R_WB at these gaps.
     """
 
     def __init__(
@@ -53,9 +59,14 @@ class AssemblyError(InconsistentStartError):
 
 
 class OutOfReachError(InputError):
-    """A coordinate of a joint does not get to a value: it is at its `limit` [rad or m] before.
+    """A joint coordinate cannot reach the requested value.
 
-    `sweep` is what was reached on the way.
+    Attributes
+    ----------
+    limit : float
+        Last value that was reached [rad or m].
+    sweep : Sweep
+        The motion up to the limit.
     """
 
     def __init__(self, message: str, *, limit: float, sweep: Any) -> None:
@@ -68,19 +79,25 @@ class SingularPencilError(InputError):
 
 
 class NoEffectError(InputError):
-    """A port moves nothing, or is moved by nothing, where a response between ports is asked for."""
+    """A response between two ports was requested, and one has no effect on the other."""
 
 
 class MissingExtraError(PoinsotError, ImportError):
-    """A package that is optional is needed; says which extra brings it."""
+    """An optional package is not installed; the message names the extra to install."""
 
 
 class FMUError(InputError):
-    """An FMU cannot be used: it is none, has no binary for this platform, or fails in a step."""
+    """An FMU cannot be read, has no binary for this platform, or failed during a step."""
 
 
 class ModelFileError(InputError):
-    """A model file cannot be used; `problems` says where and why, a line for each."""
+    """A model file is invalid.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        One line for each problem, with file, line and key.
+    """
 
     #: So many are listed in the message.
     LISTED = 10
@@ -99,7 +116,7 @@ class ModelFileError(InputError):
 
 
 class RobotFileError(InputError):
-    """A URDF or MJCF file cannot be used; `file` and `element` say where."""
+    """A URDF or MJCF file is invalid; `file` and `element` say where."""
 
     def __init__(self, file: str, element: str, problem: str) -> None:
         self.file, self.element = file, element
@@ -107,10 +124,14 @@ class RobotFileError(InputError):
 
 
 class NoEquilibriumError(PoinsotError):
-    """No rest, steady or periodic motion was found.
+    """No equilibrium, steady motion or periodic motion was found.
 
-    `residual` is the largest force that is left over, as a part of the forces there, and `moving`
-    names what it moves.
+    Attributes
+    ----------
+    residual : float
+        Largest remaining force, relative to the forces that act.
+    moving : tuple of str
+        Names of what it would accelerate.
     """
 
     def __init__(self, message: str, *, residual: float, moving: Iterable[str] = ()) -> None:
@@ -119,23 +140,23 @@ class NoEquilibriumError(PoinsotError):
 
 
 class NoDerivativeError(PoinsotError):
-    """A derivative of a run was asked for that does not exist, or is not known."""
+    """The derivative of a simulation does not exist or is not available."""
 
 
 class StorageError(PoinsotError):
-    """Saved steps cannot be written to disk, or not be read back."""
+    """Saved steps cannot be written to disk or read back."""
 
 
 class BuildError(PoinsotError):
-    """The machine code of the compiled engine cannot be built; says why."""
+    """The compiled engine cannot be built; the message gives the reason."""
 
 
 class DeviceError(PoinsotError):
-    """There is no graphics processor, or it cannot do what it is asked for."""
+    """No usable graphics processor was found, or it cannot run the requested computation."""
 
 
 class DeviceMemoryError(DeviceError):
-    """The memory of the graphics processor is not enough."""
+    """The graphics processor has too little memory."""
 
 
 class MissingDerivativeWarning(UserWarning):
@@ -143,46 +164,53 @@ class MissingDerivativeWarning(UserWarning):
 
 
 class InexactRunWarning(UserWarning):
-    """A run reached its end, but its own balance or constraints are off by more than round-off."""
+    """A simulation finished with an error of energy or constraints above round-off."""
 
 
 class OmissionWarning(UserWarning):
-    """Parts of a robot's file that are not in the model, or not in the file; `omissions` has them.
+    """Elements of a URDF or MJCF file that the conversion left out or changed.
 
-    Each is one line: the element by name, and why.
+    Attributes
+    ----------
+    file : str
+        The file.
+    omissions : tuple of str
+        One line for each element: its name and the reason.
     """
 
     def __init__(self, file: str, omissions: Iterable[str]) -> None:
         self.file, self.omissions = file, tuple(map(printable, omissions))
+        count = len(self.omissions)
+        what = "1 element was" if count == 1 else f"{count} elements were"
         lines = "".join(f"\n  {line}" for line in self.omissions)
-        super().__init__(f"{file}: {len(self.omissions)} not carried over as they are{lines}")
+        super().__init__(f"{file}: {what} left out or changed in the conversion:{lines}")
 
 
 def optional(module: str, extra: str) -> Any:
-    """Import a package that an extra brings, or say how to get it."""
+    """Import an optional package; raise `MissingExtraError` with the extra if it is missing."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
         raise MissingExtraError(
-            f"this needs {package}: pip install 'poinsot[{extra}]' ({error})"
+            f"{package} is required and not installed: pip install 'poinsot[{extra}]' ({error})"
         ) from None
 
 
 def failure(error: BaseException) -> str:
-    """Return what messages say of a user's function that failed."""
+    """Return the message for a user's function that failed."""
     return (
         str(error) if isinstance(error, InputError) else f"raised {type(error).__name__}: {error}"
     )
 
 
 def printable(text: str) -> str:
-    """Return a text as one line for a terminal: control characters are written as escapes."""
+    """Return a text as one line for a terminal, with control characters escaped."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: a near match or the known names."""
+    """Return the end of a message about an unknown name: the closest match, or the known names."""
     known = list(known)
     near = get_close_matches(name, known, n=1)
     if near:

@@ -1,4 +1,4 @@
-"""Python's garbage collector, which finds nothing while thousands of parts become tables."""
+"""Pause Python's garbage collector while thousands of small objects become tables."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""What users hand in, checked once and copied: numbers, vectors, functions."""
+"""Checks of user input: numbers, vectors, names and functions."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import hypot, isfinite
@@ -62,14 +64,14 @@ def positive(value: Any, what: str) -> float:
 def count(value: Any, what: str, least: int) -> int:
     """Return a whole number, not below the least one."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{what} is {value!r}, expected a whole number, at least {least}")
+        raise InputError(f"{what} is {value!r}; it must be a whole number, at least {least}")
     return value
 
 
 def require_name(value: Any, what: str) -> str:
     """Return the name of something: a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{value!r} cannot be a name; {what} needs a name, a text")
+        raise InputError(f"{what} needs a name (a string), got {value!r}")
     return value
 
 

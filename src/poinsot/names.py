@@ -1,4 +1,4 @@
-"""The public names of a package: the stub beside it lists them, each with its module."""
+"""Public names of packages, imported when they are first used; listed in their stubs."""
 
 import ast
 from importlib import import_module

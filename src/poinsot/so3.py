@@ -1,9 +1,11 @@
-r"""Rotations: skew matrices, exponential, Cayley map, quaternions (scalar first), Euler angles.
+"""Rotations: skew matrices, exponential, Cayley map, quaternions (scalar first), Euler angles.
 
-R_WB maps body components to world components, a_W = R_WB a_B, and its columns are the directors
+R_WB maps body components to world components, a_W = R_WB a_B; its columns are the directors
 d1, d2, d3. Angles in rad. Functions work on the last axes of an array: (..., 3), (..., 4) or
 (..., 3, 3).
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ def skew(a: ArrayLike) -> Array:
 
 
 def axial(A: ArrayLike) -> Array:
-    """Return a with skew(a) = (A - A^T)/2, the inverse of `skew`; (..., 3, 3) to (..., 3)."""
+    """Return a with skew(a) = (A - A^T)/2; inverse of `skew`; (..., 3, 3) to (..., 3)."""
     A = np.asarray(A, dtype=float)
     rows = (A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1])
     a: Array = np.stack(rows, axis=-1) / 2
@@ -60,8 +62,8 @@ def exp(theta: ArrayLike) -> Array:
 def log(R: ArrayLike) -> Array:
     r"""Return the rotation vector theta with exp(theta) = R and \|theta\| <= pi [rad].
 
-    At a half turn, where both signs are right, a largest component is positive.
-    (..., 3, 3) to (..., 3).
+    For half turns, where both signs are valid, the largest component is positive. (..., 3, 3) to
+    (..., 3).
     """
     quat = matrix_to_quat(R)
     w, v = quat[..., :1], quat[..., 1:]
@@ -76,7 +78,7 @@ def cayley(w: ArrayLike) -> Array:
 
     .. math:: R = (I - W/2)^{-1} (I + W/2) = I + \frac{W + W^2/2}{1 + |w|^2/4}, \quad W = skew(w)
 
-    It agrees with exp(w) to second order; a midpoint step h turns a body by cayley(h omega).
+    It agrees with exp(w) to second order; a midpoint step h rotates a body by cayley(h omega).
     (..., 3) to (..., 3, 3).
     """
     w = np.asarray(w, dtype=float)
@@ -99,8 +101,8 @@ def quat_to_matrix(quat: ArrayLike) -> Array:
 def matrix_to_quat(R: ArrayLike) -> Array:
     """Return the unit quaternion (w, x, y, z), scalar first, w >= 0; (..., 3, 3) to (..., 4).
 
-    The entries of R give K = 4 q q^T; its row with the largest diagonal entry never cancels.
-    At a half turn (w = 0) a largest component is positive.
+    The entries of R give K = 4 q q^T; its row with the largest diagonal entry is used, to avoid
+    cancellation. For half turns (w = 0) the largest component is positive.
     """
     R = np.asarray(R, dtype=float)
     a = 2 * axial(R)
@@ -127,13 +129,13 @@ def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def quat_conjugate(quat: ArrayLike) -> Array:
-    """Return (w, -x, -y, -z), for a unit quaternion the inverse rotation; (..., 4)."""
+    """Return (w, -x, -y, -z), the inverse rotation for a unit quaternion; (..., 4)."""
     conjugate: Array = np.asarray(quat, dtype=float) * np.array([1.0, -1.0, -1.0, -1.0])
     return conjugate
 
 
 def quat_left(a: ArrayLike) -> Array:
-    r"""Return the matrix of the product from the left, Q_l(a) b = a b; (..., 4) to (..., 4, 4).
+    r"""Return the matrix of multiplication from the left, Q_l(a) b = a b; (..., 4) to (..., 4, 4).
 
     .. math:: Q_l(a) = \begin{bmatrix} a & G(a)^\top \end{bmatrix}
               = a_0 I + \begin{bmatrix} 0 & -v^\top \\ v & \widehat v \end{bmatrix},
@@ -146,7 +148,7 @@ def quat_left(a: ArrayLike) -> Array:
 
 
 def quat_right(b: ArrayLike) -> Array:
-    r"""Return the matrix of the product from the right, Q_r(b) a = a b; (..., 4) to (..., 4, 4).
+    r"""Return the matrix of multiplication from the right, Q_r(b) a = a b; (..., 4) to (..., 4, 4).
 
     .. math:: Q_r(b) = \begin{bmatrix} b & E(b)^\top \end{bmatrix}
               = b_0 I + \begin{bmatrix} 0 & -v^\top \\ v & -\widehat v \end{bmatrix},
@@ -163,7 +165,7 @@ def quat_body(a: ArrayLike) -> Array:
 
     .. math:: G(a) = \begin{bmatrix} -v & a_0 I - \widehat v \end{bmatrix}, \quad a = (a_0, v)
 
-    [KB24, eqs. (35a), (43)]; back, q' = G(q)^T Omega / 2, and R(q) = E(q) G(q)^T
+    [KB24, eqs. (35a), (43)]. Inversely, q' = G(q)^T Omega / 2, and R(q) = E(q) G(q)^T
     [KB24, eqs. (44), (50)].
     """
     return _vector_part(a, -1.0)
@@ -174,7 +176,7 @@ def quat_world(b: ArrayLike) -> Array:
 
     .. math:: E(b) = \begin{bmatrix} -v & b_0 I + \widehat v \end{bmatrix}, \quad b = (b_0, v)
 
-    [KB24, eqs. (35b), (43)]; back, q' = E(q)^T omega / 2 [KB24, eq. (44)].
+    [KB24, eqs. (35b), (43)]. Inversely, q' = E(q)^T omega / 2 [KB24, eq. (44)].
     """
     return _vector_part(b, 1.0)
 
@@ -199,9 +201,9 @@ def quat_exp(theta: ArrayLike) -> Array:
 
 
 def as_unit_quaternion(value: ArrayLike, *, name: str = "quaternion") -> Array:
-    """Return a quaternion (w, x, y, z), scalar first, made exactly unit; (4,).
+    """Return a quaternion (w, x, y, z), scalar first, normalised; (4,).
 
-    Refuses, under the given name, a norm that is off by more than 1e-6.
+    Raises `InputError`, which begins with the given name, if the norm is off by more than 1e-6.
     """
     quat = _numbers(value, name)
     if quat.shape != (4,):
@@ -218,10 +220,10 @@ def as_unit_quaternion(value: ArrayLike, *, name: str = "quaternion") -> Array:
 
 
 def euler_to_matrix(sequence: str, angles: ArrayLike) -> Array:
-    """Return the rotation of Euler angles [rad] about a sequence of axes; (3, 3).
+    """Return the rotation by Euler angles [rad] about a sequence of axes; (3, 3).
 
-    Capitals turn about the moving axes (intrinsic), "ZXZ": R = Rz(a1) Rx(a2) Rz(a3); small letters
-    about the fixed axes (extrinsic), "xyz": R = Rz(a3) Ry(a2) Rx(a1). One to three angles.
+    Upper case is about moving axes (intrinsic), "ZXZ": R = Rz(a1) Rx(a2) Rz(a3). Lower case is
+    about fixed axes (extrinsic), "xyz": R = Rz(a3) Ry(a2) Rx(a1). One to three angles.
     """
     _check_sequence(sequence, lengths=(1, 2, 3))
     values = np.atleast_1d(_numbers(angles, f"Euler angles '{sequence}'"))
@@ -239,8 +241,8 @@ def euler_to_matrix(sequence: str, angles: ArrayLike) -> Array:
 def matrix_to_euler(sequence: str, R: ArrayLike) -> Array:
     """Return the three Euler angles [rad] of a rotation about a sequence of axes; (..., 3).
 
-    Capitals: moving axes (intrinsic); small letters: fixed axes (extrinsic). Where the first and
-    third axis fall together the angles are not unique: SciPy warns and sets one to zero.
+    Upper case: moving axes (intrinsic). Lower case: fixed axes (extrinsic). At a gimbal lock the
+    angles are not unique: SciPy warns and sets one to zero.
     """
     _check_sequence(sequence, lengths=(3,))
     # Imported here, for it would make up a good part of the start of the package.
@@ -273,9 +275,15 @@ def nearest_rotation(A: ArrayLike) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """A rotation R_WB: components in B to components in W; its columns are the directors.
+    """A rotation R_WB, which maps body components to world components.
 
-    R_WB is (3, 3) and read-only. `Rotation(R_AB) @ Rotation(R_BC)` is the rotation R_AC.
+    `Rotation(R_AB) @ Rotation(R_BC)` is the rotation R_AC. Made from a matrix, or by one of the
+    `from_...` methods.
+
+    Parameters
+    ----------
+    matrix : (3, 3)
+        Orthogonal matrix with determinant 1, stored read-only; its columns are the directors.
     """
 
     R_WB: ArrayLike
@@ -284,14 +292,14 @@ class Rotation:
     __array_ufunc__ = None
 
     def __post_init__(self) -> None:
-        """Check the matrix and keep a copy that cannot be written to."""
+        """Check the matrix and keep a read-only copy."""
         R = _checked_matrix(_numbers(self.R_WB, "rotation"), "rotation")
         R.setflags(write=False)
         object.__setattr__(self, "R_WB", R)
 
     @classmethod
     def identity(cls) -> Self:
-        """Return the rotation that turns nothing."""
+        """Return the identity."""
         return cls(np.eye(3))
 
     @classmethod
@@ -311,7 +319,7 @@ class Rotation:
 
     @classmethod
     def from_axis_angle(cls, axis: ArrayLike, angle: float) -> Self:
-        """Return the rotation by an angle [rad] about an axis of any length but zero."""
+        """Return the rotation by an angle [rad] about an axis of any nonzero length."""
         direction = _vector(axis, "axis")
         length = float(np.linalg.norm(direction))
         if length == 0:
@@ -328,7 +336,7 @@ class Rotation:
 
     @classmethod
     def from_euler(cls, sequence: str, angles: ArrayLike) -> Self:
-        """Return the rotation of Euler angles [rad]: "ZXZ" moving axes, "zxz" fixed axes."""
+        """Return the rotation by Euler angles [rad]: "ZXZ" moving axes, "zxz" fixed axes."""
         return cls(euler_to_matrix(sequence, angles))
 
     @classmethod
@@ -339,40 +347,40 @@ class Rotation:
 
     @property
     def matrix(self) -> Array:
-        """R_WB, (3, 3), read-only."""
+        """R_WB; (3, 3), read-only."""
         return np.asarray(self.R_WB)
 
     @property
     def quaternion(self) -> Array:
-        """The unit quaternion (w, x, y, z), scalar first, w >= 0."""
+        """Unit quaternion (w, x, y, z), scalar first, w >= 0; (4,)."""
         return matrix_to_quat(self.matrix)
 
     @property
     def rotation_vector(self) -> Array:
-        """Axis times angle [rad], the angle at most pi; (3,)."""
+        """Axis times angle [rad], with an angle of at most pi; (3,)."""
         return log(self.matrix)
 
     @property
     def directors(self) -> tuple[Array, Array, Array]:
-        """d1, d2, d3: the columns of R_WB, each (3,)."""
+        """The directors d1, d2, d3, columns of R_WB; each (3,)."""
         d1, d2, d3 = self.matrix.T
         return d1, d2, d3
 
     @property
     def inverse(self) -> Self:
-        """R_BW = R_WB^T."""
+        """The inverse rotation, R_BW = R_WB^T."""
         return type(self)(self.matrix.T)
 
     def euler(self, sequence: str) -> Array:
-        """Return three Euler angles [rad], see `matrix_to_euler`."""
+        """Return three Euler angles [rad] for a sequence of axes, see `matrix_to_euler`."""
         return matrix_to_euler(sequence, self.matrix)
 
     def apply(self, a_B: ArrayLike) -> Array:
-        """Return a_W = R_WB a_B of one or many vectors; (..., 3)."""
+        """Return a_W = R_WB a_B for one or many vectors; (..., 3)."""
         a_W: Array = np.asarray(a_B, dtype=float) @ self.matrix.T
         return a_W
 
-    def __matmul__(self, other: "Rotation") -> "Rotation":
+    def __matmul__(self, other: Rotation) -> Rotation:
         if not isinstance(other, Rotation):
             return NotImplemented
         return Rotation(self.matrix @ other.matrix)
@@ -390,11 +398,11 @@ RotationLike: TypeAlias = Rotation | ArrayLike | None
 
 
 def as_rotation_matrix(value: RotationLike, *, name: str = "rotation") -> Array:
-    """Return the rotation matrix, (3, 3), of whatever describes a rotation.
+    """Return the rotation matrix (3, 3) for any description of a rotation.
 
-    None is the identity, nine numbers (3x3) are the matrix R_WB, four the unit quaternion
-    (w, x, y, z), scalar first. A defect up to 1e-6 is removed, a larger one refused; messages begin
-    with the given name.
+    None is the identity, a 3x3 array is the matrix R_WB, four numbers are a unit quaternion (w, x,
+    y, z), scalar first. Defects up to 1e-6 are corrected, larger ones raise `InputError`, whose
+    message begins with the given name.
     """
     if value is None:
         return np.eye(3)
@@ -407,7 +415,7 @@ def as_rotation_matrix(value: RotationLike, *, name: str = "rotation") -> Array:
 
 
 def _checked_matrix(R: Array, name: str) -> Array:
-    """Return a rotation matrix that is orthogonal to round-off, or say why it is none."""
+    """Return a rotation matrix, orthogonal to round-off; raise `InputError` otherwise."""
     if R.shape != (3, 3):
         hint = ""
         if R.shape == (3,):
@@ -420,7 +428,7 @@ def _checked_matrix(R: Array, name: str) -> Array:
     if defect > TOLERANCE:
         raise InputError(
             f"{name}: the matrix is not orthogonal, max|R^T R - I| = {defect:.3g}; "
-            "correct it, or take Rotation.nearest(matrix)"
+            "correct it, or use Rotation.nearest(matrix)"
         )
     (a, b, c), (d, e, f), (g, h, i) = R.tolist()
     if a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g) < 0:
@@ -432,7 +440,7 @@ def _checked_matrix(R: Array, name: str) -> Array:
 
 
 def _check_sequence(sequence: str, *, lengths: Sequence[int]) -> None:
-    """Refuse a sequence of axes that is not of the form "XYZ" or "xyz"."""
+    """Raise `InputError` unless a sequence of axes has the form "XYZ" or "xyz"."""
     one_case = set(sequence) <= set("xyz") or set(sequence) <= set("XYZ")
     repeated = any(a == b for a, b in pairwise(sequence))
     if not one_case or repeated or len(sequence) not in lengths:
@@ -460,5 +468,5 @@ def _numbers(value: Any, name: str) -> Array:
 
 
 def _text(array: Array) -> str:
-    """Return an array as it reads in a message, in one line."""
+    """Return an array as one line of text for a message."""
     return " ".join(np.array2string(array, precision=6, separator=", ").split())

@@ -514,7 +514,7 @@ def stopping():
             "the step from t = 0 s fails",
         ),
         (lambda: oscillator(NUMBERS), "stiffness", {}, ps.InputError, "give a function"),
-        (oscillator, ["m"], {}, ps.InputError, "maps names to values"),
+        (oscillator, ["m"], {}, ps.InputError, "as a mapping of names to values"),
     ],
 )
 def test_derivatives_that_do_not_exist_are_refused(model, path, how, error, words):
@@ -530,7 +530,7 @@ def test_a_loss_says_what_is_wrong_with_it():
         ps.gradient(bob(), "rail", [], **how)
     with pytest.raises(ps.InputError, match=r"Final: .*did you mean 'rail'"):
         ps.gradient(bob(), Final("rai"), [], **how)
-    with pytest.raises(ps.InputError, match="outside of the run"):
+    with pytest.raises(ps.InputError, match="outside the run"):
         ps.gradient(bob(), Squares({"rail": [1.0]}, times=[3.0]), [], **how)
     with pytest.raises(ps.InputError, match="as many"):
         ps.gradient(bob(), Squares({"rail": [1.0, 2.0]}, times=[0.01]), [], **how)

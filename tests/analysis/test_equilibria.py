@@ -542,5 +542,5 @@ def test_a_drive_that_stands_still_holds_its_joint_and_a_moving_one_is_refused()
     assert found.coordinates("shaft")["angle"] == pytest.approx(12.0)
     torque = 400 * 0.01 * 0.6 - G * np.cos(0.6)
     assert found.state("brake (drive)") == pytest.approx([-torque])
-    with pytest.raises(ps.InputError, match="Drive that stands still"):
+    with pytest.raises(ps.InputError, match="Drive with a constant coordinate"):
         model.equilibrium(t=1.0)

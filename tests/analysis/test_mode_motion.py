@@ -61,5 +61,5 @@ def test_what_is_no_mode_is_refused():
     system = ps.ph.linear(
         "rc", states=["x"], J=[[0.0]], R=[[1.0]], Q=[[1.0]], B=[[1.0]], ports=[ps.ph.Port("p", 1)]
     )
-    with pytest.raises(ps.InputError, match="was not linearised"):
+    with pytest.raises(ps.InputError, match="is not the linearisation of a model"):
         ps.analysis.modes(system).motion(0)

@@ -175,5 +175,7 @@ def test_steady_motions_refuse_transmissions_by_name():
     wheel = model.add_body("wheel", ps.Cylinder(mass=1, radius=0.1, length=0.1), position=(0, 1, 0))
     model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 1, 0), axis=(0, 0, 1)))
     model.add_transmission("gear", ps.Gear("axle", "hinge", ratio=2))
-    with pytest.raises(ps.InputError, match=r"no steady motion is looked for with .* \('gear'\)"):
+    with pytest.raises(
+        ps.InputError, match=r"steady motions are not available for models with .* \('gear'\)"
+    ):
         analysis.steady_motion(model, axis=(0, 0, 1), rate=1.0)

@@ -91,7 +91,7 @@ def test_bodies_of_a_mechanism_are_reduced_between_others_that_stay():
     [
         ({"states": "nix", "order": 2}, "no state 'nix'"),
         ({"states": "lam", "order": 1}, "multipliers cannot be reduced"),
-        ({"states": "velocity", "order": 41}, "order 41 does not fit"),
+        ({"states": "velocity", "order": 41}, "order 41 does not match"),
         ({"states": [], "order": 2}, "states is empty"),
         (
             {"states": "velocity", "order": 2, "method": "modal", "points": None},

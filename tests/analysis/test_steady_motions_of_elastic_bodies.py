@@ -63,7 +63,7 @@ def test_runs_from_a_steady_motion_keep_deformations(turning):
 
 
 def test_an_elastic_body_does_not_spin_by_itself():
-    with pytest.raises(ps.InputError, match="body 'blade' is elastic, and has no axis of symmetry"):
+    with pytest.raises(ps.InputError, match="body 'blade' is elastic and has no axis of symmetry"):
         analysis.steady_motion(rotor(1), spins={"blade": 3.0})
 
 

@@ -21,7 +21,7 @@ UNCOMPILED = ("ph-dg", "ph-dg-partitioned", "ph-avf", "mpl", "mph")
 PUBLISHED = ("eml", "reml", "null-eml", "emh")
 GENERAL = ("ph-dg", "ph-dg-partitioned", "ph-avf")
 WITHOUT_ENGINE = "the compiled engine runs mechanisms with"
-REPEATED = "cannot run a mechanism with redundant constraints"
+REPEATED = "does not support redundant constraints"
 
 
 def refusal(cell):

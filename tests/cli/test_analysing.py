@@ -141,7 +141,7 @@ def test_a_report_contains_modes_and_the_response_between_ports(command, tmp_pat
     assert "Mode 0: " in text  # it can be played
     status, _, err = command("report", "r.nc", "-o", "r.html", "--from", "push[0]")
     assert status == 2
-    assert "give both" in err
+    assert "needs both ports" in err
 
 
 def test_a_simulation_that_stops_early_is_exit_status_one(command):
@@ -170,7 +170,7 @@ BAD = {
     ),
     "a band of one": (
         ("bode", "a.yaml", "--from", "push", "--to", "push", "--band", "2", "1"),
-        "ascending positive",
+        "two positive numbers",
     ),
     "no count": (("modes", "a.yaml", "--count", "0"), "count"),
     "no folder": (("modes", "a.yaml", "--summary", "nowhere/x.json"), "no folder 'nowhere'"),

@@ -1,10 +1,12 @@
 """`poinsot convert`, `poinsot fmu`, and outputs that are refused before anything is computed."""
 
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import EXAMPLES, here
+from robot_files import ARM, TREE
 
 import poinsot as ps
 from poinsot.viz import formats
@@ -40,9 +42,54 @@ def test_the_table_is_that_of_the_result(command, saved, tmp_path):
     assert np.array_equal(rows[:, 1], result.energy)
 
 
+@pytest.fixture
+def convert(convert):
+    Path("arm.urdf").write_text(ARM)
+    Path("tree.xml").write_text(TREE)
+    return lambda *words: command("convert", *words)
+
+
+def test_a_robot_becomes_a_model_file_and_what_is_left_out_is_listed(convert):
+    status, said, errors = convert("arm.urdf", "arm.yaml", "--merge-fixed", "--no-stops")
+    assert status == 0
+    assert "4 bodies" in said
+    assert "written  arm.yaml" in said
+    assert "transmission 'drive'" in errors
+    model = ps.Model.from_yaml("arm.yaml")
+    assert list(model.bodies) == ["upper", "hand", "left finger", "right finger"]
+    assert "shoulder.stop" not in model.forces
+
+
+def test_formats_follow_from_the_suffixes(convert):
+    pendulum = EXAMPLES / "pendulum-with-motor.yaml"
+    for source, target in (
+        ("tree.xml", "tree.yaml"),
+        ("tree.yaml", "tree2.xml"),
+        ("arm.urdf", "arm.xml"),
+        (pendulum, "pendulum.urdf"),
+        ("pendulum.urdf", "pendulum.yml"),
+    ):
+        status, _, errors = convert(source, target)
+        assert status == 0, errors
+    joints = [ps.Model.from_mjcf(name).joints for name in ("tree.xml", "tree2.xml")]
+    assert list(joints[0]) == list(joints[1])
+
+
+def test_other_suffixes_and_missing_files_are_refused(convert):
+    for words, problem in (
+        (("arm.urdf", "arm.sdf"), "'arm.sdf': unknown suffix '.sdf'; choose from .yaml"),
+        (("arm.txt", "arm.yaml"), "'arm.txt': unknown suffix"),
+        (("none.urdf", "arm.yaml"), "No such file"),
+        (("arm.urdf", "arm.urdf"), "it is the input"),
+    ):
+        status, _, errors = convert(*words)
+        assert status == 2
+        assert problem in errors
+
+
 REFUSED = {
-    "source": (("convert", "a.txt", "b.csv"), "known here: .nc, .yaml, .yml, .urdf, .xml, .mjcf"),
-    "target": (("convert", "run.nc", "b.xlsx"), "known here: .csv, .mat, .glb"),
+    "source": (("convert", "a.txt", "b.csv"), "choose from .nc, .yaml, .yml, .urdf, .xml, .mjcf"),
+    "target": (("convert", "run.nc", "b.xlsx"), "choose from .csv, .mat, .glb"),
     "folder": (("convert", "run.nc", "none/b.csv"), "none"),
     "missing": (("convert", "run.nc", "b.csv"), "run.nc"),
     "fmu": (("fmu", MODEL, "-o", "a.zip"), "end in .fmu"),

@@ -117,7 +117,7 @@ def test_view_draws_deflections_larger_and_in_colours_of_stress(command, tmp_pat
     assert "colour is 'moment'; known: 'axial', 'shear', 'torsion', 'bending'" in err
     status, _, err = command("view", run, "--colour", "bending")
     assert status == 2
-    assert "--colour needs --html" in err
+    assert "add --html" in err
 
 
 @pytest.mark.parametrize("name", ["plot", "view", "report"])

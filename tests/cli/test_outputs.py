@@ -73,7 +73,7 @@ def test_the_input_is_not_overwritten(words, how, command, result, tmp_path):
     status, out, err = command(*words, same(source, how))
     assert (status, out) == (2, "")
     assert err.startswith("error: cannot write '")
-    assert err.endswith("it is read; choose another name\n")
+    assert err.endswith("it is the input; choose another name\n")
     assert source.read_bytes() == before
 
 

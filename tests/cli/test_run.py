@@ -225,8 +225,8 @@ def test_a_run_goes_on_from_its_file(command, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "give what to simulate, or --resume RUN.nc"),
-        (("pendulum", "--resume", "run.nc"), "give what to simulate, or --resume RUN.nc"),
+        ((), "RUN.nc to simulate, or --resume RUN.nc"),
+        (("pendulum", "--resume", "run.nc"), "RUN.nc to simulate, or --resume RUN.nc"),
         (("--resume", "run.nc", "--step", "0.1"), "only --t-end can be changed"),
         (("--resume", "none.nc"), "there is no file"),
         (("--resume", "run.nc", "--t-end", "9"), "has no checkpoint"),
@@ -259,7 +259,7 @@ def test_a_result_without_its_model_says_so(command, tmp_path):
     motor.save(tmp_path / "run.nc")
     status, _, err = command("run", tmp_path / "run.nc")
     assert status == 2
-    assert "does not hold its model" in err
+    assert "does not contain its model" in err
 
 
 def test_quiet_says_nothing_and_verbose_says_more(command):
@@ -284,7 +284,7 @@ def test_a_simulation_that_the_file_leaves_open_is_asked_for(command, tmp_path):
     file.write_text("poinsot: 1\nbodies: {ball: {sphere: {mass: 1, radius: 1}}}\n")
     status, _, err = command("run", file)
     assert status == 2
-    assert "step is not given" in err
+    assert "no step is given" in err
     assert command("run", file, "--step", "0.1", "--t-end", "1", "--engine", "reference")[0] == 0
 
 

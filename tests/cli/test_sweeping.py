@@ -47,12 +47,12 @@ def test_a_sample_and_a_run_that_fails(monkeypatch, capsys, tmp_path):
     [
         (["--vary", "bodies.rod.mas=1,2"], "did you mean 'bodies.rod.mass'"),
         (["--vary", "bodies.rod.mass"], "expected PATH=VALUES"),
-        (["--vary", "bodies.rod.mass=a"], "'a' are no numbers"),
+        (["--vary", "bodies.rod.mass=a"], "'a' are not numbers"),
         (["--vary", "bodies.rod.mass=1:2"], "expected low:high:count"),
-        (["--vary", "bodies.rod.mass=-1:2:3:log"], "logarithmic values are positive"),
+        (["--vary", "bodies.rod.mass=-1:2:3:log"], "logarithmic spacing needs positive"),
         (["--vary", "bodies.rod.mass=1:2", "--sample", "sobel:3"], "did you mean 'sobol'"),
         (["--vary", "bodies.rod.mass=1,2", "--sample", "sobol:4"], "with --sample give a range"),
-        (["--vary", "gravity.z=1,2", "--vary", "gravity.z=3"], "is there more than once"),
+        (["--vary", "gravity.z=1,2", "--vary", "gravity.z=3"], "is given more than once"),
     ],
 )
 def test_what_makes_no_sense_is_refused(monkeypatch, capsys, tmp_path, words, said):

@@ -301,7 +301,7 @@ def test_displacement_of_a_body_that_can_move_as_a_rigid_one_is_refused(cells, h
         ({"degree": 3}, "it must be 1 or 2"),
         ({"plane": "stres"}, "'stress' or 'strain'"),
         ({"held": "lft"}, "did you mean 'left'"),
-        ({"held": {"left": "z"}}, "held in 'z'; give some of 'xy'"),
+        ({"held": {"left": "z"}}, "held in 'z'; give directions from 'xy'"),
         ({"held": "left", "ports": {"tip": "left"}}, "'left', which is held"),
         ({"ports": {"tip": 3}}, "give a Traction or a BodyForce"),
     ],
@@ -334,13 +334,13 @@ def test_a_flat_cell_is_refused():
 
 
 def test_what_is_no_mesh_is_refused():
-    with pytest.raises(ps.InputError, match="expected a mesh of scikit-fem"):
+    with pytest.raises(ps.InputError, match="expected a scikit-fem mesh"):
         ps.flexible.continuum("body", 3, **MATERIAL)
 
 
 def test_curved_cells_need_the_second_degree():
     mesh = skfem.MeshTri2.init_circle(2)
-    with pytest.raises(ps.InputError, match="take degree=2"):
+    with pytest.raises(ps.InputError, match="use degree=2"):
         ps.flexible.ElasticMesh(mesh=mesh, degree=1, **MATERIAL)
     body = ps.flexible.ElasticMesh(mesh=mesh, **MATERIAL)
     R = body.rigid

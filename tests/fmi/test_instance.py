@@ -163,7 +163,7 @@ def test_controllers_are_sampled_in_whole_steps():
     run.step(0.003, 0.007)
     free = ps.simulate(model, h=STEP, t_end=0.01)
     assert get(run, "angle")[0] == free.joint("hinge").coordinates["angle"][-1]
-    with pytest.raises(DiscardedStepError, match="no multiple of the step"):
+    with pytest.raises(DiscardedStepError, match="not a multiple of the step"):
         run.step(0.01, 0.0015)
 
 
@@ -178,7 +178,7 @@ def test_an_event_that_stops_the_run_stops_the_instance_where_it_happens():
 
 REFUSED = {
     "an output is set": (lambda run: put(run, energy=1.0), "is an output"),
-    "a parameter is set": (lambda run: put(run, step_size=1.0), "fixed when the initialization"),
+    "a parameter is set": (lambda run: put(run, step_size=1.0), "fixed parameter"),
     "no number": (lambda run: put(run, shaft__u=np.nan), "finite number"),
     "another time": (lambda run: run.step(0.5, 0.1), "the instance is at t = 0 s"),
     "backwards": (lambda run: run.step(0.0, -0.1), "positive"),
@@ -212,7 +212,7 @@ def test_parameters_and_outputs_that_are_not_there_are_refused_with_a_near_match
         ({"parameters": ["bodies.bra.mass"]}, "did you mean"),
         ({"parameters": ["gravity"]}, "gravity.z"),
         ({"outputs": ["hinge.angel"]}, "did you mean 'angle'"),
-        ({"outputs": ["hinge.torque"]}, "not known between steps"),
+        ({"outputs": ["hinge.torque"]}, "is a mean over steps"),
     ):
         with pytest.raises(ps.InputError, match=said):
             instance(first(), **given)

@@ -83,5 +83,5 @@ def test_lines_are_short_where_they_can_be():
 def test_what_a_file_cannot_hold_is_refused():
     with pytest.raises(ps.InputError, match="too long for a name"):
         write({"n" * 300: 1})
-    with pytest.raises(ps.InputError, match="half a character"):
+    with pytest.raises(ps.InputError, match="an incomplete character"):
         write({"\ud800": 1})

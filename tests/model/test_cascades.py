@@ -328,32 +328,32 @@ def test_laws_in_continuous_time_that_read_each_other_are_in_files_and_sub_assem
         (
             {"every": 0.01, "outputs": 1},
             {"reads": ["b.output"], "drives": "hinge", "every": 0.01},
-            "controller 'b': cannot read 'b.output': what it puts out would depend on itself, an",
+            "controller 'b': cannot read 'b.output': its output would depend on itself, an",
         ),
         (
             {"every": 0.01, "outputs": 1},
             {"reads": ["c.output"], "drives": "hinge", "every": 0.01},
-            "controller 'b': nothing is called 'c' in 'c.output'",
+            "controller 'b': there is no 'c' in 'c.output'",
         ),
-        ({"every": 0.01}, {}, "controller 'a': drives nothing; name the ports that it feeds, or"),
+        ({"every": 0.01}, {}, "controller 'a': drives no port; give drives="),
         (
             {"every": None, "outputs": 1},
             {"reads": ["b.output"], "drives": "hinge", "every": None},
-            "controller 'b': cannot read 'b.output': what it puts out would depend on itself, an",
+            "controller 'b': cannot read 'b.output': its output would depend on itself, an",
         ),
         (
             {"every": None, "outputs": 1},
             {"reads": ["c.output"], "drives": "hinge", "every": None},
-            "controller 'b': nothing is called 'c' in 'c.output'",
+            "controller 'b': there is no 'c' in 'c.output'",
         ),
         ({"every": 0.01, "outputs": -1}, {}, "controller 'a': outputs is -1"),
         ({"every": 0.01, "outputs": 0, "drives": "hinge"}, {}, "outputs is 0, but 1 are driven"),
         (
             {"every": None, "drives": "hinge", "reads": ["hinge.force"]},
             {},
-            "cannot read 'hinge.force': in continuous time reactions depend on what the law puts",
+            "cannot read 'hinge.force': in continuous time, reactions depend on its output",
         ),
-        ({"every": 0.01, "outputs": 1, "states": {"output": 0.0}}, {}, "a state cannot be called"),
+        ({"every": 0.01, "outputs": 1, "states": {"output": 0.0}}, {}, "a state cannot be named"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(first, second, message):

@@ -234,7 +234,9 @@ def gate(gain: str) -> ps.Model:
 def test_an_algebraic_loop_is_solved_where_it_can_be_and_named_where_it_cannot():
     result = ps.simulate(gate("0.5*gate_v + 3"), h=0.01, t_end=0.02)
     assert result.port("gate.in").u[-1, 0] == pytest.approx(6.0, abs=1e-12)
-    with pytest.raises(ps.PoinsotError, match="controllers 'echo': an algebraic loop"):
+    with pytest.raises(
+        ps.PoinsotError, match="controllers 'echo': their channels depend on their own outputs"
+    ):
         ps.simulate(gate("gate_v + 3"), h=0.01, t_end=0.02)
 
 
@@ -245,7 +247,9 @@ def test_a_controller_reads_states_of_another_one_by_name():
     result = ps.simulate(model, h=0.01, t_end=0.1, engine="compiled")
     middle = (result["pd.slow"][1:] + result["pd.slow"][:-1]) / 2
     np.testing.assert_allclose(result.port("tip").u[:, 1], -middle, rtol=0, atol=1e-12)
-    with pytest.raises(ps.InputError, match=r"say what of controller 'pd' it reads: 'pd\.output'"):
+    with pytest.raises(
+        ps.InputError, match=r"specify which channel of controller 'pd' to read: 'pd\.output'"
+    ):
         model.add_controller("next", "pd", reads=["pd"], drives=["pin"])
 
 
@@ -253,7 +257,10 @@ def test_a_drive_is_no_port_for_a_controller_and_no_second_one_for_a_locked_join
     model = pendulum("0", every=0.01)
     del model.controllers["pd"]
     model.add_port("turn", ps.Drive("pin", rate=1.0))
-    with pytest.raises(ps.InputError, match="controller 'pd': port 'turn' is fed already"):
+    with pytest.raises(
+        ps.InputError,
+        match="controller 'pd': port 'turn' has an input already; leave one of them out",
+    ):
         model.add_controller("pd", "1", reads=["pin"], drives=["turn"])
     model.add_joint("stuck", ps.Weld(model.ground, model.bodies["bar"]))
     with pytest.raises(ps.InputError, match=r"that joints or other drives determine.*'turn'"):
@@ -263,10 +270,13 @@ def test_a_drive_is_no_port_for_a_controller_and_no_second_one_for_a_locked_join
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delay": 0.1}, "delay and rate_limits are those of samples"),
+        ({"delay": 0.1}, "delay and rate_limits need a sampled controller"),
         ({"limits": (1,)}, "give (low, high)"),
-        ({"states": {"pin": 0.0}}, "'pin' is the name of a state and of what is read"),
-        ({"law": PID.to_discrete(0.1)}, "its state space is one of samples; give every"),
+        (
+            {"states": {"pin": 0.0}},
+            "'pin' is the name of a state and of a channel that it reads; rename the state",
+        ),
+        ({"law": PID.to_discrete(0.1)}, "its state space is in discrete time; give every"),
     ],
 )
 def test_a_continuous_controller_that_makes_no_sense_is_refused(options, message):

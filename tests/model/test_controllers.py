@@ -324,14 +324,14 @@ def test_a_law_that_fails_is_named_with_the_time_and_what_it_got(engine, law, wh
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"every": 0.0}, "every is 0 s; the time between samples is positive"),
+        ({"every": 0.0}, "every is 0 s; the sampling time must be positive"),
         ({"delay": -1.0}, "delay is -1 s"),
         ({"reads": ["hinge.angel"]}, "no 'angel' of joint 'hinge'; did you mean 'angle'?"),
         ({"drives": ["hing"]}, "no port 'hing'; did you mean 'hinge'?"),
-        ({"drives": []}, "drives nothing"),
-        ({"drives": ["hinge", "hinge"]}, "drives names a port twice"),
+        ({"drives": []}, "drives no port"),
+        ({"drives": ["hinge", "hinge"]}, "drives contains a port twice"),
         ({"limits": (1, 2, 3)}, "limits is (1, 2, 3); give (low, high)"),
-        ({"limits": (2, 1)}, "the first is the lower one"),
+        ({"limits": (2, 1)}, "the first value must be the lower one"),
         ({"rate_limits": -1}, "rate_limits is -1; give a positive number"),
         ({"law": 3}, "law: expected a function, got 3"),
         ({"law": "hinge + speed"}, "unknown name 'speed'"),
@@ -346,7 +346,7 @@ def test_a_controller_that_makes_no_sense_is_refused(options, message):
 
 
 def test_a_sampling_time_that_is_no_multiple_of_the_step_is_refused_with_steps_that_fit():
-    with pytest.raises(ps.InputError, match=r"take h = 0\.005 or 0\.00333333 s"):
+    with pytest.raises(ps.InputError, match=r"use h = 0\.005 or 0\.00333333 s"):
         ps.simulate(lever(pd), h=4e-3, t_end=1)
 
 
@@ -356,5 +356,7 @@ def test_a_port_has_one_driver():
         model.add_controller("other", pd, reads=["hinge", "hinge.rate"], drives=["hinge"], every=1)
     with pytest.raises(ps.InputError, match="port 'hinge' is driven by controller 'pd'"):
         ps.simulate(model, h=1e-2, t_end=1, inputs={"hinge": 1.0})
-    with pytest.raises(ps.InputError, match=r"say what of controller 'pd' it reads: 'pd.output'"):
+    with pytest.raises(
+        ps.InputError, match=r"specify which channel of controller 'pd' to read: 'pd.output'"
+    ):
         model.add_controller("other", pd, reads=["pd"], drives=["hinge.angle"], every=1)

@@ -152,7 +152,7 @@ SINGULAR = {"states": ["a", "b"], "J": [[0, 1], [-1, 0]], "Q": np.eye(2), "E": n
 @pytest.mark.parametrize(
     ("law", "options", "message"),
     [
-        (CONTINUOUS.to_discrete(0.01), {}, "of samples every 0.01 s, but every is 0.02 s"),
+        (CONTINUOUS.to_discrete(0.01), {}, "with a sampling time of 0.01 s, but every is 0.02 s"),
         (CONTINUOUS, {"reads": ["rail"]}, "its law takes 2 number(s), but 1 are read"),
         (CONTINUOUS, {"states": [1.0]}, "1 states were given, but its law has 2"),
         (["rail", "s"], {}, "unknown name 's'"),

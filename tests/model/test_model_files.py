@@ -194,10 +194,11 @@ def test_python_functions_are_refused_with_the_names_of_their_parts():
         model.to_yaml()
     assert str(caught.value) == (
         "model 'free' cannot be written to a file: "
-        "force 'field': a Field has no place in a model file; "
+        "force 'field': a Field cannot be represented in a model file; "
         "force 'spring': force is a Python function; "
         "force 'other': force is a formula of t; write it in x; "
-        "port 'load': law is a function of the body's motion, which no file can hold; "
+        "port 'load': law is a function of the motion of the body, which model files cannot "
+        "represent; "
         "port 'motor': value is a Python function; "
         "instead of Python functions use poinsot.Formula or poinsot.Table"
     )
@@ -344,7 +345,7 @@ def test_a_simulation_that_cannot_run_is_refused(options, message):
 
 
 def test_what_a_run_lacks_is_named():
-    with pytest.raises(ps.InputError, match=r"step is not given; .* simulation: {step: ...}"):
+    with pytest.raises(ps.InputError, match=r"no step is given; .* simulation: {step: ...}"):
         ps.Simulation(t_end=1.0).options()
     with pytest.raises(ps.InputError, match="t_end is not given"):
         ps.Simulation().options(step=1.0)

@@ -115,8 +115,8 @@ def test_results_name_what_they_hold(result):
         ("hinge.angel", "no 'angel' of joint 'hinge'; did you mean 'angle'?"),
         ("tip.velocty", "no 'velocty' of marker 'tip'; did you mean 'velocity'?"),
         ("rod", "say what of body 'rod'; known: 'position'"),
-        ("hnge.angle", "nothing is called 'hnge' in 'hnge.angle'; did you mean 'hinge'?"),
-        ("both", "joint 'both' has 'both.angle', 'both.displacement'; say which"),
+        ("hnge.angle", "there is no 'hnge' in 'hnge.angle'; did you mean 'hinge'?"),
+        ("both", "joint 'both' has 'both.angle', 'both.displacement'; choose one"),
         (3, "expected the name of a channel such as 'hinge.angle', got 3"),
     ],
 )

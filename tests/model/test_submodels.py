@@ -308,9 +308,14 @@ def test_what_does_not_fit_is_refused_by_name_and_leaves_nothing_behind():
         with pytest.raises(ps.InputError, match=message):
             model.add_system("a", arm(), **options)
         assert repr(model) == "<Model 'model': empty>"
-    with pytest.raises(ps.InputError, match="system 'a': a model cannot be a part of itself"):
+    with pytest.raises(
+        ps.InputError, match="system 'a': a model cannot contain itself; add another model"
+    ):
         model.add_system("a", model)
-    with pytest.raises(ps.InputError, match="system 'a': position is for models, not systems"):
+    with pytest.raises(
+        ps.InputError,
+        match="system 'a': position is an option for models, not for systems; leave it out",
+    ):
         model.add_system("a", ps.ph.linear("s", states=["x"], J=[[0]], Q=[[1]]), position=(0, 0, 0))
     with pytest.raises(ps.InputError, match="or a Model, got 3"):
         model.add_system("a", 3)
@@ -370,7 +375,7 @@ def test_parts_of_files_within_files_are_named_and_missing_ones_are_refused(tmp_
         ("right.lower", "write.lower", "no body 'write.lower'"),
         ("parts/arm.yaml", "parts/leg.yaml", "leg.yaml"),
         ("ground: trolley", "ground: floor", "no body 'floor'"),
-        ("parts/arm.yaml", "hall.yaml", "cannot be a part of itself: 'hall.yaml' in 'hall.yaml'"),
+        ("parts/arm.yaml", "hall.yaml", "cannot contain itself: 'hall.yaml' in 'hall.yaml'"),
         ("ground: trolley", "grund: trolley", "unknown key 'grund'; did you mean 'ground'"),
     ):
         with pytest.raises(ps.ModelFileError) as raised:

@@ -178,7 +178,7 @@ def test_a_start_beside_the_path_is_refused_with_what_it_takes():
     [
         ({}, "BodyDrive: give the position over time, a rotation, or both"),
         ({"rotation": turned, "axis": (0, 0, 1), "angle": "t"}, "rotation and angle say the same"),
-        ({"axis": (0, 0, 1), "position": "t"}, "BodyDrive: axis and angle belong together"),
+        ({"axis": (0, 0, 1), "position": "t"}, "BodyDrive: axis and angle must be given together"),
         ({"position": ["t", "t"]}, r"BodyDrive: position: expected 3 number\(s\) at each time"),
         ({"position": ["t", "t", "x"]}, "BodyDrive: position: formula 'x': unknown name 'x'"),
         ({"axis": (0, 0, 0), "angle": "t"}, "BodyDrive: axis"),
@@ -204,9 +204,9 @@ def test_a_body_that_cannot_move_or_is_led_twice_is_refused():
     model.add_port("again", ps.BodyDrive(model.bodies["plate"], position=(1, 0, 0)))
     with pytest.raises(ps.InputError, match=r"drives prescribe motions that .* 'again'; leave"):
         model.compile()
-    with pytest.raises(ps.InputError, match="'path' is a drive, whose motion is prescribed"):
+    with pytest.raises(ps.InputError, match="'path' is a drive with a prescribed motion"):
         ps.simulate(led(position=(1, 0, 0)), h=0.01, t_end=0.1, inputs={"path": 1.0})
-    with pytest.raises(ps.InputError, match="'path' leads a whole body"):
+    with pytest.raises(ps.InputError, match="'path' drives a whole body"):
         led(rotation=turned).inverse_dynamics({"hinge": "t"}, times=0.0)
     with pytest.raises(ps.InputError, match="has no orientation"):
         ps.BodyDrive(ps.Model().add_body("a", ps.PointMass(mass=1)), axis=(0, 0, 1), angle="t")

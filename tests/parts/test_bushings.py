@@ -109,7 +109,7 @@ def test_a_torque_of_a_large_angle_follows_its_formula():
     [
         ({}, "give a stiffness or a damping"),
         ({"stiffness": (1, 2, 3)}, "6 numbers or a 6x6 matrix"),
-        ({"stiffness": (1, 1, 1, 1, 1, -1)}, "not positive semidefinite"),
+        ({"stiffness": (1, 1, 1, 1, 1, -1)}, "not positive semi-definite"),
         ({"stiffness": np.triu(np.ones((6, 6)))}, "not symmetric"),
         ({"damping": (1, 1, 1, 1, 1, np.nan)}, "NaN"),
         ({"stiffness": np.ones(6), "point": (0, 0)}, "three"),

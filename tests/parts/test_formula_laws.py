@@ -153,9 +153,9 @@ def test_slopes_of_a_field_by_a_formula_are_those_of_its_discrete_gradient():
 
 
 def test_a_field_by_a_formula_of_other_variables_is_refused():
-    with pytest.raises(ps.InputError, match=r"is of \(x, y\), and is to be one formula of the 6"):
+    with pytest.raises(ps.InputError, match=r"is of \(x, y\); it must be one formula of the 6"):
         in_field(ps.Formula("x*y", "xy"))
-    with pytest.raises(ps.InputError, match="knows its derivatives"):
+    with pytest.raises(ps.InputError, match="gradient of a formula is exact"):
         in_field(ps.Formula("x", "xyzabc"), gradient=lambda p, d: (p, d))
 
 

@@ -106,10 +106,10 @@ def test_what_makes_no_sense_is_refused():
     model = ps.Model()
     a, b = (model.add_body(name, BALL) for name in "ab")
     for arguments, match in (
-        ((a, a), "'a' attracts itself"),
-        ((model.ground, model.ground), "attracts itself"),
+        ((a, a), "'a' cannot attract itself"),
+        ((model.ground, model.ground), "cannot attract itself"),
         ((a, model.ground), "give a strength"),
-        ((a, b), "in the same place"),
+        ((a, b), "at the same position"),
         ((a, 3), "Gravitation: b: expected a body or model.ground"),
     ):
         with pytest.raises(ps.InputError, match=match):

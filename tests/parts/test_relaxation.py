@@ -169,7 +169,7 @@ def test_a_held_rod_relaxes_to_its_elastic_equilibrium():
     "options", [{"scheme": "ph-mp-ggl"}, {"scheme": "eml"}, {"coordinates": "rotations"}]
 )
 def test_other_coordinates_are_refused_by_name(options):
-    with pytest.raises(ps.InputError, match="'bushing': relaxation is there in directors only"):
+    with pytest.raises(ps.InputError, match="'bushing': relaxation needs coordinates 'directors'"):
         ps.simulate(slider(), h=0.01, t_end=0.1, **options)
 
 

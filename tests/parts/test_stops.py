@@ -102,11 +102,11 @@ def test_a_stop_never_pulls():
 @pytest.mark.parametrize(
     ("stop", "message"),
     [
-        ({"lower": 1.0, "upper": -1.0}, "it must be less"),
-        ({"lower": 1.0, "upper": 1.0}, "it must be less"),
+        ({"lower": 1.0, "upper": -1.0}, "must be less"),
+        ({"lower": 1.0, "upper": 1.0}, "must be less"),
         ({"lower": None}, "give lower, upper or both"),
         ({"lower": float("nan")}, "finite"),
-        ({"lower": 0.0, "freedom": "angle"}, "no free direction 'angle'"),
+        ({"lower": 0.0, "freedom": "angle"}, "no coordinate 'angle'"),
         ({"upper": 0.0, "damping": -1.0}, "damping"),
     ],
 )

@@ -61,7 +61,9 @@ def both_named(error, *names):
 @pytest.mark.parametrize("connection", [ph.Transformer, ph.Gyrator])
 def test_a_mismatch_of_size_names_both_ports(connection):
     a, b = ph.Port("a", 2), ph.Port("b", 3)
-    with pytest.raises(ps.InputError, match=r"size 2.*size 3.*differ in size; give C") as error:
+    with pytest.raises(
+        ps.InputError, match=r"size 2.*size 3.*differ in size; give the matrix C"
+    ) as error:
         connection("a", "b").check((a, b))
     assert both_named(error, "a", "b")
     with pytest.raises(ps.InputError, match=r"'a' - 'b': C: shape \(3, 2\), expected \(2, 3\)"):
@@ -96,7 +98,7 @@ def test_a_mismatch_of_unit_names_both_ports_and_the_unit_of_C(connection, a, b,
     ids=["unit", "size"],
 )
 def test_a_junction_of_unlike_ports_names_both(ports):
-    with pytest.raises(ps.InputError, match="do not fit together") as error:
+    with pytest.raises(ps.InputError, match="do not have matching sizes and units") as error:
         ph.Junction(("a", "b")).check(ports)
     assert both_named(error, "a", "b")
 

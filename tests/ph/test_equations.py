@@ -97,7 +97,7 @@ def test_equations_without_entries_have_the_solution_zero():
 
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_the_edges_that_close_a_loop_of_a_large_grid_are_found(shuffled):
-    """A row depends on earlier ones if its edge connects what is connected already."""
+    """A row depends on earlier ones if its edge connects what is already connected."""
     A, pairs = grid(30)
     order = np.random.default_rng(0).permutation(len(pairs)) if shuffled else np.arange(len(pairs))
     top = np.arange(A.shape[1])

@@ -102,7 +102,7 @@ def test_structure_that_holds_only_by_an_identity_is_recognised():
     [
         ({"J": [[0]]}, r"J has shape \(1, 1\), expected \(2, 2\)"),
         ({"B": [[1], [0]]}, r"B has shape \(2, 1\), expected \(2, 0\)"),
-        ({"states": {"q": q, "p": q}}, "a symbol stands for two states"),
+        ({"states": {"q": q, "p": q}}, "a symbol is used for two states; use different symbols"),
         ({"E": sp.zeros(2, 2) + sp.Matrix([[1, 1], [1, 1]])}, "E is singular .* give z"),
     ],
 )

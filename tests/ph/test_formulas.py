@@ -86,8 +86,8 @@ REFUSED = {
     "sin()": "takes 1 argument(s), got 0",
     "atan2(t)": "takes 2 argument(s), got 1",
     "max()": "takes at least one argument(s), got 0",
-    "sin(x=t)": "takes plain arguments only",
-    "max(*t)": "takes plain arguments only",
+    "sin(x=t)": "takes positional arguments only",
+    "max(*t)": "takes positional arguments only",
     "tt": "unknown name 'tt'; did you mean 't'?",
     "x": "unknown name 'x'; known: 't', 'pi', 'e'",
     "__builtins__": "unknown name",
@@ -96,7 +96,7 @@ REFUSED = {
     "t + 1/0": "1 / 0 is inf",
     "sqrt(-1)*t": "sqrt(-1) is nan",
     "1e999": "is inf",
-    "9" * 1500: "a number in it is too large",
+    "9" * 1500: "it contains a number that is too large",
     "1j": "1j is not a number",
     "True": "True is not a number",
     "None": "None is not a number",
@@ -108,8 +108,8 @@ REFUSED = {
     "1; 2": "cannot be read",
     "": "cannot be read",
     "\0": "cannot be read",
-    "-" * 1500 + "1": "nested deeper than 100",
-    "1" + "+1" * 900: "nested deeper than 100",
+    "-" * 1500 + "1": "nested more deeply than 100",
+    "1" + "+1" * 900: "nested more deeply than 100",
     "(" * 1500: "cannot be read",
     "t" * 10_000: "it has 10000 characters",
 }
@@ -136,13 +136,13 @@ def test_any_text_is_a_formula_or_an_input_error(text):
 
 @pytest.mark.parametrize("text", [3, None, [], [1, 2], ["t", 2]])
 def test_only_text_is_a_formula(text):
-    with pytest.raises(ps.InputError, match="expected a text or several"):
+    with pytest.raises(ps.InputError, match="expected a string or a list"):
         ps.Formula(text)
 
 
 @pytest.mark.parametrize("name", ["pi", "sin", "1", "a b", 3])
 def test_variables_need_names_of_their_own(name):
-    with pytest.raises(ps.InputError, match=r"cannot be the name|is taken"):
+    with pytest.raises(ps.InputError, match=r"not a valid name|is the name of a function"):
         ps.Formula("1", [name])
 
 

@@ -49,7 +49,7 @@ def test_missing_derivatives_give_the_same_motion():
 
 
 def test_E_without_z_is_refused():
-    with pytest.raises(ps.InputError, match=r"'duffing': with E given, z .* must be given too"):
+    with pytest.raises(ps.InputError, match=r"'duffing': if E is given, z .* must be given"):
         make(z=None, E=np.eye(2))
 
 

@@ -225,13 +225,13 @@ def test_a_discrete_costate_pairs_with_the_midpoint_flow_to_the_energy_differenc
 
 def test_partitioned_refuses_an_E_that_couples_its_blocks():
     system = ph.linear("a", states=["x", "y"], J=np.zeros((2, 2)), Q=np.eye(2), E=[[1, 1], [1, 2]])
-    with pytest.raises(ps.InputError, match="E couples two of its blocks; join them"):
+    with pytest.raises(ps.InputError, match="E couples two of its blocks; merge them"):
         ph.Partitioned().costate(Step(system, np.zeros(2), np.ones(2)))
 
 
 @pytest.mark.parametrize("blocks", [((0, 1),), ((0, 1), (1, 2)), ((0,), (1,), (3,))])
 def test_partitioned_blocks_must_contain_every_state_once(blocks):
-    with pytest.raises(ps.InputError, match="every state once"):
+    with pytest.raises(ps.InputError, match="each state exactly once"):
         ph.Partitioned(blocks)(smooth, grad_smooth, np.zeros(3), np.ones(3))
 
 

@@ -196,7 +196,7 @@ def test_a_port_is_used_once():
     with pytest.raises(ps.InputError, match=r"port 'mass.force' is connected twice"):
         ph.interconnect(mass(), connections=[law, law])
     closed = ph.interconnect(mass(), connections=law)
-    with pytest.raises(ps.InputError, match=r"port 'mass.force' is connected already"):
+    with pytest.raises(ps.InputError, match=r"port 'mass.force' is already connected"):
         closed.port("mass.force")
     fed = ph.feed(mass(), "mass.force", 1.0)
     with pytest.raises(ps.InputError, match=r"port 'mass.force' is closed by an input already"):
@@ -218,7 +218,7 @@ def test_two_systems_with_one_name_for_a_state_are_refused():
 
 
 def test_nothing_to_interconnect_is_an_error():
-    with pytest.raises(ps.InputError, match="no system given"):
+    with pytest.raises(ps.InputError, match="at least one system"):
         ph.interconnect(connections=[])
 
 
@@ -232,7 +232,7 @@ def test_a_mismatch_found_by_interconnect_names_both_ports():
 
 
 def test_closing_by_a_system_with_many_ports_asks_which():
-    with pytest.raises(ps.InputError, match=r"system 'a' has 2 ports; say which one by by="):
+    with pytest.raises(ps.InputError, match=r"system 'a' has 2 ports; choose one by by="):
         ph.close(mass(), "mass.force", rotating_body("a"))
 
 

@@ -61,14 +61,14 @@ def test_a_table_keeps_copies():
         ([0, np.nan], [1, 2], "give at least one time, all of them finite"),
         ([0, np.inf], [1, 2], "give at least one time, all of them finite"),
         ([], [], "give at least one time"),
-        ([0, 1], [1, 2, 3], "give as many values as times"),
-        ([0, 1], [[1, 2, 3]], "give as many values as times"),
-        ([[0, 1]], [[1, 2]], "give as many values as times"),
-        (0.0, 1.0, "give as many values as times"),
-        ([0, 1], np.zeros((2, 3, 1)), "give as many values as times"),
-        (["a", "b"], [1, 2], "times and values are numbers"),
-        ([0, 1], [[1, 2], [3]], "times and values are numbers"),
-        ([0, 1], None, "times and values are numbers|as many values as times"),
+        ([0, 1], [1, 2, 3], "give one value for each time"),
+        ([0, 1], [[1, 2, 3]], "give one value for each time"),
+        ([[0, 1]], [[1, 2]], "give one value for each time"),
+        (0.0, 1.0, "give one value for each time"),
+        ([0, 1], np.zeros((2, 3, 1)), "give one value for each time"),
+        (["a", "b"], [1, 2], "times and values must be numbers"),
+        ([0, 1], [[1, 2], [3]], "times and values must be numbers"),
+        ([0, 1], None, "times and values must be numbers|one value for each time"),
     ],
 )
 def test_what_is_no_table_is_refused(times, values, message):
@@ -91,7 +91,7 @@ def test_numbers_become_constants_and_functions_stay():
     assert as_signal(["2*t", 1])(3.0).tolist() == [6.0, 1.0]
     with pytest.raises(ps.InputError, match="unknown name 'fast'"):
         as_signal("fast")
-    with pytest.raises(ps.InputError, match=r"a formula of t or numbers, got {}"):
+    with pytest.raises(ps.InputError, match=r"a formula in t, or numbers\\), got {}"):
         as_signal({})
 
 

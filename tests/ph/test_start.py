@@ -101,5 +101,5 @@ def test_a_contradiction_in_the_equations_is_reported():
         B=[[0], [1]],
         ports=[ph.Port("w", signal=lambda t: 1.0)],
     )
-    with pytest.raises(ps.InconsistentStartError, match=r"no consistent state found .* 'lam'"):
+    with pytest.raises(ps.InconsistentStartError, match=r"found no consistent state .* 'lam'"):
         ph.consistent_state(impossible, {})

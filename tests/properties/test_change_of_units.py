@@ -128,7 +128,7 @@ def test_velocities_may_contradict_joints_by_round_off_and_no_more_in_all_units(
     if accepted:
         stated.check()
     else:
-        with pytest.raises(ps.InconsistentStartError, match="contradict the joints"):
+        with pytest.raises(ps.InconsistentStartError, match="violate the joints"):
             stated.check()
 
 

@@ -107,7 +107,7 @@ def test_numbers_in_another_file_are_refused(small, tmp_path):
         with h5py.File(path, "r+") as file:
             del file["energy"]
             replacement(file)
-        refused(path, "'energy' is kept elsewhere, perhaps in another file")
+        refused(path, "'energy' is stored in another place or file")
 
 
 def test_compressed_numbers_that_are_damaged_are_named(small, tmp_path):

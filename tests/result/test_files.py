@@ -353,6 +353,6 @@ def test_a_disk_that_is_full_leaves_the_old_file_alone(small, tmp_path, size):
 
 
 def test_a_result_that_does_not_fit_is_refused(small, tmp_path):
-    with pytest.raises(ps.StorageError, match=r"are more than the .* free in"):
+    with pytest.raises(ps.StorageError, match=r"are needed, but only .* free in"):
         ps.result.Writer(tmp_path / "run.nc", small, 10**15)
     assert os.listdir(tmp_path) == []

@@ -189,7 +189,7 @@ def test_files_are_closed_without_a_warning(small):
 
 def test_what_cannot_fit_is_refused_at_once(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(StorageError, match=r"4 EB are more than the .* free in"):
+    with pytest.raises(StorageError, match=r"4 EB are needed, but only .* free in"):
         Table(COLUMNS, 10**17)
 
 
@@ -198,7 +198,7 @@ def test_no_place_for_temporary_files_is_reported(small, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "gettempdir", nowhere)
-    with pytest.raises(StorageError, match=r"no place for temporary files: .*; set TMPDIR"):
+    with pytest.raises(StorageError, match=r"no folder for temporary files: .*; set TMPDIR"):
         Table(COLUMNS, 1000)
 
 

@@ -160,8 +160,8 @@ def test_a_run_with_rotors_keeps_its_energy(read):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (TREE.replace("</mujoco>", ""), "no well-formed XML"),
-        (TREE.replace('type="ball"', 'type="spiral"'), "refused by MuJoCo"),
+        (TREE.replace("</mujoco>", ""), "not well-formed XML"),
+        (TREE.replace('type="ball"', 'type="spiral"'), "cannot be compiled by MuJoCo"),
         (TREE.replace("<mujoco", "<robot").replace("</mujoco", "</robot"), "expected <mujoco>"),
         ('<!DOCTYPE mujoco [<!ENTITY a "b">]>' + TREE, "entities"),
     ],

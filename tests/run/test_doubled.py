@@ -80,7 +80,7 @@ def test_what_cannot_be_compared_is_refused_or_told():
     mass = ps.ph.linear("m", states=["p"], J=[[0.0]], Q=[[1.0]])
     with pytest.raises(ps.InputError, match="compares positions of bodies"):
         ps.simulate(mass, h=0.1, t_end=1, estimate_error=True)
-    with pytest.raises(ps.InputError, match="a tolerance limits the error by itself"):
+    with pytest.raises(ps.InputError, match="needs a constant step size"):
         ps.simulate(pendulum(), h=0.1, t_end=1, tolerance=1e-3, estimate_error=True)
     sampled = pendulum()
     sampled.add_port("motor", ps.JointPort("hinge"))

@@ -193,7 +193,7 @@ def test_controllers_go_on_with_what_they_hold():
     ("then", "told"),
     [
         (ps.Release("pivto"), "no joint 'pivto' to be released; did you mean 'pivot'"),
-        (ps.Switch("spirng", on=False), "no load 'spirng' to be switched; did you mean 'spring'"),
+        (ps.Switch("spirng", on=False), "no load 'spirng' to switch; did you mean 'spring'"),
         (["record", 3], "choose from 'record', 'stop', Release"),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_joint_that_something_needs_is_not_released():
         ps.simulate(model, h=0.1, t_end=1)
     circuit = ps.ph.linear("circuit", states=["a", "b"], J=[[0, -1], [1, 0]], Q=np.eye(2))
     events = {"e": ps.Event("a", then=ps.Release("pivot"))}
-    with pytest.raises(ps.InputError, match="joints and loads are those of a Model"):
+    with pytest.raises(ps.InputError, match="need a Model"):
         ps.simulate(circuit, x0=[1, 0], h=0.1, t_end=1, events=events)
 
 

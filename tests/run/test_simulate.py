@@ -74,7 +74,7 @@ def test_the_clock_may_start_anywhere():
         ({"scheme": "euler"}, "no scheme 'euler'; known: 'ph-mp'"),
         ({"save_every": 0}, "save_every is 0"),
         ({"save_every": 10**30}, "at most 1e"),
-        ({"h": 1e-300}, "the step h is 1e-300 s, which makes more than 1e"),
+        ({"h": 1e-300}, "the step h is 1e-300 s, which gives more than 1e"),
         ({"t_end": 1e300}, "more than 1e.15 steps from t_start = 0 s to t_end = 1e.300 s"),
         ({"x0": [1, 2, 3]}, "the state has 3 entries, expected 2"),
         ({"x0": {"oscillator.x": 1}}, "no state 'oscillator.x'; did you mean 'oscillator"),

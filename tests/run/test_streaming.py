@@ -261,7 +261,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path):
         oscillate(output=tmp_path)
     with pytest.raises(ps.InputError, match="output: expected the name of a file, got 3"):
         oscillate(output=3)
-    with pytest.raises(ps.InputError, match=r"output: .* are more than the .* free in"):
+    with pytest.raises(ps.InputError, match=r"output: .* are needed, but only .* free in"):
         oscillate(output=tmp_path / "run.nc", h=1e-14)
     assert os.listdir(tmp_path) == []
 

@@ -213,14 +213,14 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"parameters": {"gravity.z": 1.0}}, "a value for each run"),
         ({"what": "rod.positio"}, "did you mean 'position'"),
         ({"what": "A.force"}, "a reaction is the mean over a step"),
-        ({"what": ("energy", "energy")}, "'energy' is there more than once"),
-        ({"h": None}, "step is not given"),
+        ({"what": ("energy", "energy")}, "'energy' is given more than once; keep one of them"),
+        ({"h": None}, "no step is given"),
         ({"scheme": "ph-mpp"}, "no scheme 'ph-mpp'"),
         ({"executor": 3}, "executor: expected a concurrent.futures.Executor"),
         ({"workers": 0}, "workers is 0"),
         (
             {"parameters": {"options.step": [0.1]}},
-            "h is an option of all runs, and 'options.step' a parameter",
+            "h is given for all runs, and 'options.step' a parameter",
         ),
     ],
 )
@@ -237,9 +237,9 @@ def test_a_file_of_another_study_is_left_alone(tmp_path):
     with pytest.raises(ps.InputError, match="a study of another model, or of other parameters"):
         study(4, output=path)
     ps.simulate(crank.model(), h=0.01, t_end=0.1, output=other)
-    with pytest.raises(ps.InputError, match="exists, and is no study"):
+    with pytest.raises(ps.InputError, match="exists and is not a study"):
         study(3, output=other)
-    with pytest.raises(ps.InputError, match="is no study"):
+    with pytest.raises(ps.InputError, match="is not the file of a study"):
         ps.load_study(other)
     with pytest.raises(ps.InputError, match="GiB of memory; give output="):
         study(10**6, h=1e-4, t_end=1.0)

@@ -323,7 +323,9 @@ def test_files_hold_linear_systems_and_connections():
     same_states(one, other, 0.0)
     written = ps.Model.from_yaml_text(one.document)
     same_states(run(written), one, 0.0)
-    with pytest.raises(ps.InputError, match="a SymbolicSystem has no place in a model file"):
+    with pytest.raises(
+        ps.InputError, match="a SymbolicSystem cannot be represented in a model file"
+    ):
         with_pendulum().to_yaml()
 
 
@@ -344,7 +346,7 @@ def test_bad_connections_are_refused_by_name():
         model.connect("A")
     fresh = arm()
     fresh.add_system("motor", motor())
-    with pytest.raises(ps.InputError, match="if C is right, say so by unit"):
+    with pytest.raises(ps.InputError, match="if C is right, give its unit by unit"):
         fresh.connect(ph.Gyrator("A", "motor.coil", C=0.5))
 
 

@@ -271,7 +271,7 @@ def test_a_torque_spins_a_wire_by_its_own_inertia_or_it_is_refused(radius):
         system = model.compile(coordinates=coordinates)
         result = ps.simulate(system, h=0.01, t_end=1.0, progress=False)
         np.testing.assert_allclose(result.angular_velocity("wire")[-1], (0, 0, 1), atol=1e-9)
-    with pytest.raises(ps.InputError, match=r"body 'wire': its least moment of inertia is 6e-0"):
+    with pytest.raises(ps.InputError, match=r"body 'wire': its smallest moment of inertia is 6e-0"):
         model.compile(coordinates="quaternions")
 
 

@@ -187,7 +187,9 @@ def test_a_pair_needs_its_bodies_and_their_ports():
         )
     model = mechanisms.pair("Revolute", 1).model()
     mass = ph.linear("m", states=["p"], J=[[0]], Q=[[1]], B=[[1]], ports=[ph.Port("m.force")])
-    with pytest.raises(ps.InputError, match=r"Revolute: port 'm.force' .* is not that of a body"):
+    with pytest.raises(
+        ps.InputError, match=r"Revolute: port 'm.force' .* is not that of a free body"
+    ):
         ph.interconnect(
             mass,
             free_body(model.bodies["body0"]),

@@ -184,8 +184,8 @@ def test_what_ends_of_steps_do_not_know_is_refused_with_the_reason():
         return model
 
     for model, message in (
-        (shafts(ratio=2, efficiency=0.9), "the friction of transmissions \\('mesh'\\)"),
-        (shafts(), "the motion of drives \\('crank'\\): their rates are known as means"),
+        (shafts(ratio=2, efficiency=0.9), "the efficiency of transmissions \\('mesh'\\)"),
+        (shafts(), "drives \\('crank'\\), whose rates are means over steps"),
     ):
         with pytest.raises(ps.InputError, match=message):
             ps.simulate(model, h=0.01, t_end=0.1, **GGL)

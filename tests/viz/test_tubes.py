@@ -122,7 +122,7 @@ def test_the_largest_bending_moment_is_the_end_of_the_scale(result):
 
 
 def test_what_has_no_stress_has_no_colours(slider_crank, result):
-    with pytest.raises(ps.InputError, match=r"no stress resultants.*neither beams nor rods"):
+    with pytest.raises(ps.InputError, match=r"no stress resultants.*no beams or rods"):
         viz.page(slider_crank, colour="bending")
     with pytest.raises(ps.InputError, match="did you mean 'bending'"):
         viz.page(result, colour="bendin")

@@ -1,6 +1,6 @@
-"""What systems do near rest, in steady and in periodic motion, and how they answer to inputs.
+"""Equilibria, steady and periodic motions, linearisation, modes, responses, reduction, gradients.
 
-Systems in, systems out: names of states and ports are kept.
+All functions take models or systems; linear systems keep the names of states and ports.
 """
 
 from poinsot.names import publish

@@ -1,4 +1,4 @@
-"""Coordinates of the states near a state: as few as there are ways to start a run."""
+"""Minimal coordinates of the consistent states near a state."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -147,8 +147,8 @@ class MovingChart(Chart):
         place = self.place.moved(D * (self._free @ along)) if along.any() else self.place
         if place is None:
             raise InputError(
-                f"system '{self.system.name}': its constraints cannot be closed near the start; "
-                "it is in a singular position"
+                f"system '{self.system.name}': its constraints cannot be satisfied near the start, "
+                "which is a singular position; start elsewhere"
             )
         wish = self._speeds / D + self.pace * (self._free @ faster)
         P = Rest(place).free

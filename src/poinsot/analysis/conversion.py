@@ -1,4 +1,4 @@
-"""Linear systems as other programs have them: SciPy, python-control, pyMOR."""
+"""Conversion of linear systems for other packages: SciPy, python-control, pyMOR."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,9 @@ def state_space(linear: AnyLinear) -> "StateSpace":
     part = eliminate(linear)
     if len(part.feedthrough) > 1:
         raise InputError(
-            f"system '{linear.name}': its outputs depend on derivatives of its inputs, so that it "
-            "has no state space; use frequency_response, or swap the port"
+            f"system '{linear.name}': its outputs depend on derivatives of its inputs(it is "
+            "improper), so that it has no state space; use frequency_response, or exchange input "
+            "and output of the port"
         )
     D = part.feedthrough[0] if part.feedthrough else np.zeros((linear.m, linear.m))
     return StateSpace(part.F, part.G, part.C, D)

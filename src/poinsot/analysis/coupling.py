@@ -1,4 +1,6 @@
-"""The energy that co-simulation creates or loses, where sides see each other as they were."""
+"""Energy gained or lost by the sampled exchange of co-simulation."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
@@ -11,17 +13,17 @@ from poinsot.result import Array, Result
 
 @dataclass(frozen=True, eq=False)
 class CouplingError:
-    """Energy at a port that is coupled by samples.
+    """Energy error of a port that is coupled by samples; result of `coupling_error`.
 
-    Parameters
+    Attributes
     ----------
     time : (samples,)
         Times of samples [s].
     energy : (samples,)
-        Energy that the model took in through the port since the start [J], exactly.
+        Energy supplied to the model through the port since the start [J], exact.
     error : (samples,)
-        How much more that is than the other side gave away [J], estimated: what the coupling has
-        created out of nothing, or lost if it is negative.
+        Estimate of `energy` minus the energy delivered by the other side [J]: positive if the
+        coupling creates energy, negative if it loses energy.
     """
 
     time: Array
@@ -30,38 +32,39 @@ class CouplingError:
 
     @property
     def largest(self) -> float:
-        """The largest error [J]."""
+        """Largest magnitude of the error [J]."""
         return float(np.max(abs(self.error), initial=0.0))
 
 
 def coupling_error(
     result: Result, port: str, *, every: float, means: bool = False
 ) -> CouplingError:
-    r"""Return the energy that goes through a port that an FMU drives, and what the coupling adds.
+    r"""Return the energy through a port that an FMU drives, and the error of the coupling.
 
-    The model takes in u_k y(t) between two samples, since the input is held. The other side gives
-    away u(t) y_k, as it sees y as it was; with u linear between samples the difference is
+    Between two samples the model receives u_k y(t), because the input is held. The other side
+    delivers u(t) y_k, because it sees the sampled y. With u linear between samples, the difference
+    is
 
     .. math:: \delta E_k = \int_{t_k}^{t_{k+1}} u_k \cdot y\, dt
               - T\, \tfrac12 (u_k + u_{k+1}) \cdot y_k .
 
-    It falls with the communication step T in proportion. Outputs that are `means` over the
-    communication step which ends at a sample give :math:`T\, u_{k+1} \cdot y_k` away.
+    It is proportional to the communication step T. If the outputs are means over the communication
+    step that ends at a sample (`means`), the other side delivers :math:`T\, u_{k+1} \cdot y_k`.
 
     Parameters
     ----------
     result : Result
-        A run whose samples are among its saved times.
+        A run whose saved times include all samples.
     port : str
-        A port that is driven.
+        Name of the driven port.
     every : float
-        The communication step T [s].
+        Communication step T [s].
     means : bool
-        The other side puts out means, as drives in FMUs of Poinsot do.
+        Whether the outputs of the other side are means, as those of drives in FMUs of Poinsot.
     """
     record, T = result.port(port), number(every, "every")
     if T <= 0:
-        raise InputError(f"every is {T:g} s; the communication step is positive")
+        raise InputError(f"every is {T:g} s; the communication step must be positive")
     time = result.time
     count = int(np.floor((time[-1] - time[0]) / T * (1 + 1e-12) + 1e-9))
     samples = time[0] + T * np.arange(count + 1)
@@ -69,8 +72,8 @@ def coupling_error(
     rows = np.where(abs(time[rows - 1] - samples) < abs(time[rows] - samples), rows - 1, rows)
     if np.any(abs(time[rows] - samples) > 1e-6 * T):
         raise InputError(
-            f"the samples every {T:g} s are not among the saved times of the result; take the "
-            "communication step of the FMU, and save as often"
+            f"the samples every {T:g} s are not among the saved times of the result; use the "
+            "communication step of the FMU, and save at least as often"
         )
     # Inputs hold from a sample on; outputs at one are the mean of those of the steps beside it.
     after = np.minimum(rows, record.u.shape[0] - 1)

@@ -1,4 +1,6 @@
-"""Modes: eigenvalues and shapes of a linear system, constraints included."""
+"""Modes: eigenvalues and mode shapes of linear systems with constraints."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,31 +48,32 @@ EXACT = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """Modes of a linear system, E Phi Lambda = A Phi, by ascending size of their eigenvalues.
+    """Modes of a linear system, E Phi Lambda = A Phi, by ascending magnitude of the eigenvalues.
 
-    Of a conjugate pair the one with positive imaginary part stands for both. Rigid modes come
-    first, their eigenvalue is exactly zero.
+    A conjugate pair is represented by the eigenvalue with positive imaginary part. Rigid modes come
+    first, with eigenvalues of exactly zero.
 
-    Parameters
+    Attributes
     ----------
     linear : LinearPHSystem or LinearDescriptor
-        Whose modes these are.
+        The linear system.
     eigenvalues : (modes,)
         Eigenvalues [1/s].
     shapes : (n, modes)
-        Eigenvectors in the states of `linear`, the largest entry 1 in natural sizes.
+        Eigenvectors in the states of `linear`, scaled so that the largest entry is 1 in natural
+        units.
     rigid : int
-        How many of them are rigid: motions that nothing brings back, eigenvalue zero.
+        Number of rigid modes: motions without restoring forces, with the eigenvalue zero.
     drifting : int
-        How many rigid ones go on by themselves once set in motion: their zero is a double one.
+        Number of rigid modes with a double eigenvalue zero, which continue once set in motion.
     infinite : int or None
-        Infinite eigenvalues, those of constraints; None where they were not counted.
+        Number of infinite eigenvalues, which belong to constraints; None: not counted.
     index : int or None
-        Index of the algebraic equations as they are written.
+        Index of the descriptor system.
     constants : int or None
-        Constants like g(q), which constraints on velocities leave; they are no modes.
+        Number of constants such as g(q), which velocity constraints leave; they are not modes.
     repeated : int
-        Equations that repeat others.
+        Number of redundant equations.
     """
 
     linear: AnyLinear
@@ -89,34 +92,34 @@ class Modes:
 
     @property
     def frequencies(self) -> Array:
-        """Undamped eigenfrequencies, the sizes of the eigenvalues [rad/s]."""
+        """Undamped eigenfrequencies, magnitudes of the eigenvalues [rad/s]; (modes,)."""
         return np.asarray(np.abs(self.eigenvalues))
 
     @property
     def hertz(self) -> Array:
-        """The same in Hz."""
+        """Undamped eigenfrequencies [Hz]; (modes,)."""
         return self.frequencies / (2 * np.pi)
 
     @property
     def damped_frequencies(self) -> Array:
-        """Imaginary parts of the eigenvalues [rad/s]: what is seen of a damped oscillation."""
+        """Damped eigenfrequencies, imaginary parts of the eigenvalues [rad/s]; (modes,)."""
         return np.asarray(self.eigenvalues.imag)
 
     @property
     def damping_ratios(self) -> Array:
-        """Damping ratios -Re / abs(eigenvalue); 0 of rigid modes."""
+        """Damping ratios -Re(s) / abs(s) of the eigenvalues s; 0 for rigid modes; (modes,)."""
         size = self.frequencies
         ratios = np.divide(-self.eigenvalues.real, size, out=np.zeros(size.size), where=size > 0)
         return ratios + 0.0  # no minus before a zero
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Of each mode `"rigid"`, `"oscillation"`, `"decay"`, `"growth"` or `"flutter"`."""
+        """Kind of each mode: `"rigid"`, `"oscillation"`, `"decay"`, `"growth"` or `"flutter"`."""
         return tuple(_kind(value) for value in self.eigenvalues)
 
     @property
     def stable(self) -> bool:
-        """Whether no mode grows."""
+        """Whether no eigenvalue has a positive real part."""
         return not any(kind in ("growth", "flutter") for kind in self.kinds)
 
     @cached_property
@@ -136,14 +139,14 @@ class Modes:
         return float(np.max(gap / np.where(terms > 0, terms, 1.0), initial=0.0))
 
     def checked(self, mode: int) -> int:
-        """Return the number of a mode, counted from 0; those below are counted from the end."""
+        """Return the index of a mode from 0; negative indices count from the end."""
         whole = isinstance(mode, int | np.integer) and not isinstance(mode, bool)
         if not whole or not -len(self) <= mode < len(self):
             raise InputError(f"modes: no mode {mode!r}; there are {len(self)}, counted from 0")
         return int(mode) % len(self)
 
     def shape(self, mode: int, state: str | None = None) -> Any:
-        """Return a mode by the names of states, or what it is of one of them; complex."""
+        """Return a mode shape by names of states, or its part for one state; complex."""
         column = self.shapes[:, self.checked(mode)]
         blocks = self.linear.slices
         if state is None:
@@ -153,12 +156,12 @@ class Modes:
         return column[blocks[state]]
 
     def bodies(self, mode: int) -> dict[str, tuple[Complex, Complex]]:
-        """Return how bodies of a mechanism move in a mode, by name.
+        """Return the motion of the bodies of a mechanism in a mode, by name.
 
-        Translation of the centre of mass [m] and rotation vector [rad] of each, world axes, as
-        complex amplitudes; of a steady motion as seen from the frame that moves along. Those of an
-        elastic body are of the frame that it floats with; its places, such as `beam.end`, are
-        listed as well.
+        Translation of the centre of mass [m] and rotation vector [rad] of each body as complex
+        amplitudes, in world axes, or relative to the moving frame for a steady motion. For elastic
+        bodies, it is the motion of the floating frame; their nodes, such as `beam.end`, are
+        included.
         """
         self._require_bodies()
         at: Any = self.linear.about
@@ -172,11 +175,10 @@ class Modes:
         return {name: (moved[k, 0], turned[k]) for k, name in enumerate(names)}
 
     def energies(self, mode: int) -> dict[str, tuple[float, float]]:
-        """Return which parts of the kinetic energy of a mode are whose, by name of the body.
+        """Return the distribution of the kinetic energy of a mode over the bodies, by name.
 
-        Those of the translation of its centre of mass and of the rest, which is rotation, and
-        deformation if it is elastic; together, all bodies have 1. Rigid modes count as if they
-        moved.
+        For each body the fraction of its translation and that of its rotation, including the
+        deformation of elastic bodies. The sum over all bodies is 1.
         """
         self._require_bodies()
         place, w = motion_of(self, self.checked(mode))
@@ -195,34 +197,33 @@ class Modes:
             raise InputError(f"modes: system '{self.linear.name}' has no bodies; see `shape`")
 
     def motion(self, mode: int, *, amplitude: float | None = None, frames: int = 61) -> Result:
-        """Return one period of a mode as a result: `ps.viz.write_page` plays it, and so on.
+        """Return one period of a mode as a result, to be played by `ps.viz.write_page`.
 
-        Bodies turn rigidly and joints are closed. Decay and growth are left out, and modes that
-        do not oscillate go to and fro in a second. A steady motion is shown from the frame that
-        moves along.
+        Bodies rotate rigidly and joints stay closed. Decay and growth are left out; modes without
+        oscillation move back and forth in one second. A steady motion is shown in its moving frame.
 
         Parameters
         ----------
         amplitude : float
-            Largest displacement [m] or turn [rad] of a body, or of coordinates if it has none.
-            Default: 0.2 rad, or a fifth of the size of what moves.
+            Largest displacement [m] or rotation [rad] of a body, or of coordinates if there are no
+            bodies. Default: 0.2 rad, or a fifth of the size of what moves.
         frames : int
-            How many states are shown, the first and the last alike.
+            Number of states, of which the first and the last are equal.
         """
         return mode_motion(self, mode, amplitude, frames)
 
     def largest(self, mode: int) -> str:
-        """Return the name of the state that moves most in a mode, of displacements if it has any.
+        """Return the name of the state with the largest entry, of displacements if there are any.
 
-        Sizes of states in different units are compared as numbers; see `energies` for bodies.
+        States of different units are compared as numbers; for bodies, see `energies`.
         """
         moving = np.where(_moving(self.linear), abs(self.shapes[:, self.checked(mode)]), -1.0)
         return labels(self.linear.states)[int(np.argmax(moving))]
 
     def moves_most(self, mode: int) -> str:
-        """Return the body with most kinetic energy and how it moves; without bodies, a state.
+        """Return the body with the most kinetic energy and its motion; without bodies, a state.
 
-        Of an elastic body the place that moves most.
+        For an elastic body, the node that moves most.
         """
         try:
             moved = self.bodies(mode)
@@ -278,14 +279,14 @@ def _kind(value: complex) -> str:
 def modes(
     system: Any, count: int | None = None, at: Any = "start", *, coordinates: str | None = None
 ) -> Modes:
-    """Return the modes of a system near an operating point, or of a linear one.
+    """Return the modes of a linear system, or of a system linearised at an operating point.
 
     Parameters
     ----------
-    system : Model, PHSystem, LinearPHSystem, LinearDescriptor
-        What has modes; what is not linear is linearised first.
+    system : Model, PHSystem, LinearPHSystem or LinearDescriptor
+        Nonlinear systems are linearised first.
     count : int
-        How many, the slowest first; default: all of a small system, 20 of a large one.
+        Number of modes, slowest first. Default: all for small systems, 20 for large ones.
     at, coordinates
         See `linearise`.
     """

@@ -1,4 +1,4 @@
-r"""What is left of a descriptor system when constraints are eliminated.
+r"""Elimination of constraints from linear descriptor systems.
 
 The pencil (E, A) splits the space of states into V, on which it is an ordinary differential
 equation, and W, on which it is algebraic (Wong's sequences; Berger, Ilchmann, Trenn, Linear
@@ -6,11 +6,12 @@ Algebra Appl. 436, 2012):
 
 .. math:: x = V \xi + W \eta, \qquad \dot\xi = F \xi + G u, \qquad N \dot\eta = \eta + H u
 
-with N nilpotent: eigenvalues of F are the finite ones of the pencil, W belongs to infinite ones.
+with N nilpotent. The eigenvalues of F are the finite ones of the pencil; W belongs to the infinite
+ones.
 
-Constraints that hold as rates, G v = 0, leave g(q) constant. Such constants are found by the
-structure alone, n^T (J - R) = 0 makes n^T E x one whatever the energy is, and V is where they
-vanish: they are no modes of the system.
+Velocity constraints G v = 0 leave g(q) constant. Such constants follow from the structure alone:
+if n^T (J - R) = 0, then n^T E x is one for any energy. V is the space on which they vanish, since
+they are not modes of the system.
 """
 
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ class Elimination:
     constants : int
         How many constants like g(q) are left out.
     repeated : int
-        How many equations repeat others, and leave as many multipliers open.
+        How many equations are redundant, and leave as many multipliers open.
     """
 
     V: Array
@@ -106,8 +107,8 @@ def require_determined(linear: AnyLinear) -> None:
         name = labels(linear.states)[int(np.argmin(known))]
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: no equation contains "
-            f"{int(np.sum(~known))} state(s), e.g. '{name}'; an equation, a mass or a damping is "
-            "missing"
+            f"{int(np.sum(~known))} state(s), e.g. '{name}'; add the missing equation, mass or "
+            "damping"
         )
 
 
@@ -263,8 +264,7 @@ def scales(linear: AnyLinear) -> tuple[Vector, Vector]:
 
     Units are taken out first: rows are divided by their masses, coordinates of a mechanical system
     are measured by its lengths, and velocities by the largest rate that its stiffness makes. States
-    of other systems are measured by their energy.
-    Factors are powers of two, which round nothing.
+    of other systems are measured by their energy. Factors are powers of two, which round nothing.
     """
     n, parts = linear.n, []
     for matrix in (linear.matrix_E, linear.matrix_A):
@@ -330,21 +330,21 @@ def null_space(a: Array, cut: float = CUT, size: float = 0.0) -> Array:
 
 
 def _open(linear: AnyLinear, E: Array, A: Array, B: Array) -> tuple[Array, int]:
-    """Return multipliers that nothing determines, and how many equations repeat others."""
+    """Return multipliers that nothing determines, and how many equations are redundant."""
     open_ = null_space(np.vstack([E, A]))
     repeated = null_space(np.vstack([E.T, A.T]))
     if open_.shape[1] != repeated.shape[1]:
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: {open_.shape[1]} states are "
-            f"not determined and {repeated.shape[1]} equations repeat others"
+            f"not determined and {repeated.shape[1]} equations are redundant"
             + _where(linear, open_ if open_.size else repeated)
         )
     if repeated.size and np.max(abs(repeated.T @ B), initial=0.0) > CUT * np.max(
         abs(B), initial=0.0
     ):
         raise SingularPencilError(
-            f"system '{linear.name}': an input enters equations that repeat each other"
-            + _where(linear, repeated)
+            f"system '{linear.name}': an input acts on redundant equations; remove the redundant "
+            "constraints" + _where(linear, repeated)
         )
     return open_, repeated.shape[1]
 
@@ -406,6 +406,6 @@ def _require_regular(linear: AnyLinear, EV: Array, V: Array) -> None:
     if free.shape[1]:
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: its equations leave "
-            f"{free.shape[1]} state(s) free{_where(linear, V @ free)}; a constraint or a mass is "
-            "missing"
+            f"{free.shape[1]} state(s) free{_where(linear, V @ free)}; add the missing constraint "
+            "or mass"
         )

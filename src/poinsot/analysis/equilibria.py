@@ -1,5 +1,7 @@
 """Equilibria of models and systems."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from numpy.typing import ArrayLike
@@ -19,7 +21,10 @@ def as_system(model: Model | LagrangianSystem | PHSystem, coordinates: str | Non
     if isinstance(model, Model):
         return model.compile(coordinates)
     if coordinates is not None:
-        raise InputError(f"coordinates: '{model.name}' has its own; give a Model to choose them")
+        raise InputError(
+            f"coordinates: '{model.name}' has its own coordinates; leave the argument out, or give "
+            "a Model"
+        )
     if isinstance(model, LagrangianSystem):
         return model.port_hamiltonian()
     if not isinstance(model, PHSystem):
@@ -36,31 +41,33 @@ def equilibrium(
     t: float = 0.0,
     stable: bool = True,
 ) -> Equilibrium:
-    """Return where a model or system rests.
+    """Return an equilibrium of a model or system.
 
-    Mechanisms, Lagrangians and redundant systems go down their energy on the configurations that
-    constraints allow; any other system, such as a circuit or an interconnection, settles by steps
-    that lose energy.
+    Mechanisms, Lagrangians and redundant systems descend their potential energy on the
+    configurations that constraints allow. Other systems, such as circuits and interconnections,
+    settle by implicit steps that dissipate energy.
 
     Parameters
     ----------
     model : Model, LagrangianSystem or PHSystem
-        A Lagrangian is taken in the form x = (q, v, lam).
+        The system; a Lagrangian is taken in the form x = (q, v, lam).
     coordinates : str
-        Those of a model, see `Model.compile`.
+        Coordinates of a model, see `Model.compile`.
     x0 : array or mapping
-        State to start from; default: the start of the system.
+        Initial guess. Default: the start of the system.
     inputs : mapping
-        Port name -> constant, or function whose value at time t counts; open ports have u = 0.
+        Port name -> constant, or function that is evaluated at time t. Ports without an input have
+        u = 0.
     t : float
-        Time at which inputs and laws are taken [s].
+        Time at which inputs and laws are evaluated [s].
     stable : bool
-        Leave a stationary point that is not stable; False: take it.
+        True: find a stable equilibrium. False: return the stationary point that Newton's method
+        finds, stable or not.
 
     Raises
     ------
     NoEquilibriumError
-        If there is none on the way: says what is left over and what it moves.
+        If none is found. It has the remaining force and names what it accelerates.
     """
     system = as_system(model, coordinates)
     return find_equilibrium(system, x0=x0, inputs=inputs, t=t, stable=stable)

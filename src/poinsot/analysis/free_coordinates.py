@@ -1,4 +1,4 @@
-"""Free coordinates of the tangent space of a system: no more of them than it needs."""
+"""Minimal coordinates of the tangent space of a system."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""What sampled controllers hold, as a map from step to step with its derivatives."""
+"""Sampled controllers as discrete maps from step to step, with derivatives."""
 
 from collections.abc import Callable
 from typing import TypeAlias

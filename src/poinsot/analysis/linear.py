@@ -1,10 +1,12 @@
-r"""Linear systems of analysis: port-Hamiltonian ones, and plain descriptor systems.
+r"""Linear systems: port-Hamiltonian ones and general descriptor systems.
 
 .. math:: E\,\delta\dot x = A\,\delta x + B\,\delta u, \qquad \delta y = C\,\delta x
 
-of a system near an operating point; port-Hamiltonian where A = (J - R) Q, C = B^T Q and E^T Q is
-symmetric [BAPM21, eq. (45)].
+near an operating point. It is port-Hamiltonian if A = (J - R) Q, C = B^T Q and E^T Q is symmetric
+[BAPM21, eq. (45)].
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,30 +27,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """What a linear system is the linearisation of.
+    """The operating point of a linearisation.
 
-    Parameters
+    Attributes
     ----------
     system : PHSystem
-        The system.
+        The nonlinear system.
     x, rate : (N,)
-        Its state with consistent multipliers, and the derivative of this.
+        State with consistent multipliers, and its derivative.
     u, y : (m,)
-        Inputs and outputs there.
+        Inputs and outputs.
     t : float
         Time [s].
     sizes : (n,)
-        How large the linear system's states are by nature.
+        Natural magnitudes of the states of the linear system.
     T : matrix (N, n)
-        What changes of the linear system's states are in its own states, dx = T dxi.
+        Changes of the nonlinear state for those of the linear one, dx = T dxi.
     residual : (n,)
-        What is left of E x' in the equations of the linear system, in a steady motion as seen from
-        the frame that moves along: zero but for round-off at an equilibrium.
+        Remaining E x' in the equations of the linear system, for a steady motion relative to its
+        moving frame: zero up to round-off at an equilibrium.
     steady : bool
-        Whether the linear system is written in a frame that moves along with a steady motion.
+        Whether the linear system is written in the moving frame of a steady motion.
     freedoms : int or None
-        How many coordinates the linear system begins with, followed by as many velocities and by
-        multipliers; None: it is no mechanical system.
+        Number of coordinates at the beginning of the linear state, followed by as many velocities
+        and by multipliers; None: not a mechanical system.
     """
 
     system: PHSystem
@@ -67,7 +69,7 @@ class OperatingPoint:
 class Linear:
     """What both kinds of linear systems can be turned into."""
 
-    def state_space(self) -> "StateSpace":
+    def state_space(self) -> StateSpace:
         """Return x' = A x + B u, y = C x + D u as SciPy has it, constraints eliminated."""
         from poinsot.analysis.conversion import state_space
 
@@ -82,11 +84,11 @@ class Linear:
 
 @dataclass(frozen=True, eq=False)
 class LinearPHSystem(LinearSystem, Linear):
-    """E x' = (J - R) Q x + B u, y = B^T Q x near an operating point, `about`.
+    """A linear port-Hamiltonian system E x' = (J - R) Q x + B u, y = B^T Q x.
 
-    A system like any other: it simulates, interconnects and proves its structure. Its energy
-    x^T E^T Q x / 2 is the second variation of the energy at the operating point, multipliers
-    included, so that it need not be positive where constraints forbid to go.
+    It can be simulated, interconnected and checked like any other system. Its energy x^T E^T Q x /
+    2 is the second variation of the energy with multipliers at the operating point `about`. It need
+    not be positive along motions that constraints exclude.
     """
 
     about: OperatingPoint | None = None
@@ -109,7 +111,7 @@ class LinearPHSystem(LinearSystem, Linear):
         return self._conduction
 
     def to_pymor(self) -> Any:
-        """Return the same as a `PHLTIModel` of pyMOR."""
+        """Return a `PHLTIModel` of pyMOR."""
         from poinsot.analysis.conversion import to_pymor
 
         return to_pymor(self)
@@ -117,10 +119,10 @@ class LinearPHSystem(LinearSystem, Linear):
 
 @dataclass(frozen=True, eq=False)
 class LinearDescriptor(Linear):
-    """E x' = A x + B u, y = C x near an operating point that leaves no port-Hamiltonian form.
+    """A linear system E x' = A x + B u, y = C x without port-Hamiltonian form.
 
-    Such as a state in motion, one under loads that follow a body, or a law of the state.
-    `why` tells what is in the way.
+    This is the linearisation about a state in motion, or with follower loads or laws of the state.
+    `why` gives the reason.
     """
 
     name: str

@@ -1,4 +1,4 @@
-r"""Linearisation of any system about an equilibrium, a steady motion or a state.
+r"""Linearisation of systems about an equilibrium, a steady motion or any state.
 
 .. math::
 
@@ -6,10 +6,12 @@ r"""Linearisation of any system about an equilibrium, a steady motion or a state
     + (J - R - \partial_z r)\,\frac{\partial z}{\partial x} - \frac{\partial E \dot x}{\partial x}
     \Bigr)\,\delta x + B\,\delta u
 
-by the exact tangents that Newton's method has of every system. Where dz is the Hessian of the
-energy, what loads and multipliers add is put into Q, which becomes the second variation of
-H + lambda g, as long as it is one: then the linear system is port-Hamiltonian again.
+Derivatives are the exact tangents of Newton's method. If dz is the Hessian of the energy, the terms
+of loads and multipliers are added to Q, which becomes the second variation of H + lambda g; if it
+stays symmetric, the linear system is port-Hamiltonian again.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -66,36 +68,36 @@ def linearise(
     *,
     coordinates: str | None = None,
 ) -> AnyLinear:
-    """Return the linear system near an operating point, with names of states and ports kept.
+    """Return the linear system near an operating point, with names of states and ports.
 
     Parameters
     ----------
     system : Model, PHSystem or LagrangianSystem
-        What to linearise; a linear system is returned as it is. An equilibrium or a steady motion,
-        which has attributes `system`, `x` and `u`, is linearised about itself.
+        System to linearise; linear systems are returned unchanged. An equilibrium or a steady
+        motion, which has the attributes `system`, `x` and `u`, is linearised about itself.
     at
-        `"start"`; a state, as a vector or by names; a result (its last state) or
-        `(result, time)`; or an equilibrium or steady motion, which has attributes `x` and `u`.
-        Multipliers are made consistent with the state.
+        `"start"`; a state as a vector or by names; a result (its last state) or `(result, time)`;
+        or an equilibrium or steady motion. Multipliers are made consistent with the state.
     u : (m,) or mapping
-        Inputs at the operating point, of all ports or by name; default: those that the ports are
-        fed with, at time 0 where these change.
+        Inputs at the operating point, of all ports or by name. Default: the inputs of the ports, at
+        time 0 if they change.
     coordinates : str
-        Those that a model is compiled in.
+        Coordinates of a model, see `Model.compile`.
 
     Returns
     -------
     LinearPHSystem
-        Where the port-Hamiltonian structure is kept: at equilibria and in steady motions.
+        At equilibria and in steady motions, where the port-Hamiltonian structure is preserved.
     LinearDescriptor
-        Elsewhere, with the same matrices E, A, B and C; `why` says what is in the way.
+        Otherwise, with the same matrices E, A, B and C; `why` gives the reason.
 
     Notes
     -----
     Redundant coordinates of rotations are replaced by displacements `s` along the velocities,
-    d zeta = Z ds; momenta of Livens' form by velocities. Ports that are closed by laws of the state
-    are part of A, not of B; a law is differentiated by sixth-order differences, everything else
-    exactly. There is no feed-through: D = 0 in the descriptor form.
+    d zeta = Z ds, and momenta of Livens' form by velocities. Ports that are closed by laws of the
+    state
+    are part of A, not of B. Laws are differentiated by sixth-order differences, everything else
+    exactly. There is no feedthrough: D = 0 in the descriptor form.
     """
     if isinstance(system, LinearSystem | LinearDescriptor):
         return as_linear(system)

@@ -1,4 +1,6 @@
-"""Losses: numbers that a whole motion is judged by, with their slopes by what is measured."""
+"""Losses: scalar functions of a simulated motion, with derivatives with respect to channels."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -34,21 +36,21 @@ class Bound:
 
 
 class Loss(ABC):
-    """A number that a motion is judged by; losses can be added and multiplied by numbers."""
+    """Base class of losses; losses can be added, and multiplied by numbers."""
 
     @abstractmethod
     def bound(self, known: Known) -> Bound:
-        """Return the loss of a model that has these channels."""
+        """Return the loss for a model with these channels."""
 
-    def __add__(self, other: "Loss") -> "Loss":
+    def __add__(self, other: Loss) -> Loss:
         """Return the sum of two losses."""
         return Sum((self, other), (1.0, 1.0)) if isinstance(other, Loss) else NotImplemented
 
-    def __radd__(self, other: Any) -> "Loss":
+    def __radd__(self, other: Any) -> Loss:
         """Let `sum` begin with zero."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def __mul__(self, factor: float) -> "Loss":
+    def __mul__(self, factor: float) -> Loss:
         """Return a multiple of the loss."""
         return Sum((self,), (number(factor, "the factor of a loss"),))
 
@@ -103,7 +105,7 @@ class Final(Loss):
     Parameters
     ----------
     formula : str
-        Of the time t and of channels as in `Model.add_sensor`, such as
+        Formula of time t and of channels as in `Model.add_sensor`, such as
         `"(slider.position.x - 0.3)**2"`; components of vectors are `.x`, `.y` and `.z`.
     """
 
@@ -123,7 +125,7 @@ class Final(Loss):
 
 @dataclass(frozen=True, eq=False)
 class Integral(Loss):
-    """A formula of channels, integrated over the run by the trapezoidal rule on its steps.
+    """A formula of channels, integrated over the run by the trapezoidal rule.
 
     Parameters
     ----------
@@ -148,20 +150,20 @@ class Integral(Loss):
 
 @dataclass(frozen=True, eq=False)
 class Squares(Loss):
-    r"""Half the sum of squares of what formulas of channels are off from measurements.
+    r"""Half the sum of squared deviations of channels from measurements.
 
     .. math:: \frac12 \sum_i \sum_k \left(\frac{c_i(t_k) - y_{ik}}{\sigma_i}\right)^2
 
-    With sigma the standard deviation of noise, its Gauss-Newton matrix is Fisher's information.
+    If sigma is the standard deviation of noise, its Gauss-Newton matrix is the Fisher information.
 
     Parameters
     ----------
     samples : mapping
-        Formula -> its measured values at all `times`, (k,).
+        Formula of channels as in `Final` -> measured values at all `times`, (k,).
     times : (k,)
-        When they were measured [s]; between steps, motions are taken as linear.
+        Times of measurement [s]; motions are interpolated linearly between steps.
     sigma : float or mapping
-        What one unit of error is, for all or by formula.
+        Standard deviation, for all or by formula.
     """
 
     samples: Mapping[str, ArrayLike]
@@ -177,7 +179,7 @@ class Squares(Loss):
             if given.shape != at.shape:
                 raise InputError(
                     f"Squares: '{text}' has {given.shape} samples and there are {at.shape} times; "
-                    "give as many"
+                    "give one sample for each time"
                 )
             sigma = self.sigma.get(text, 1.0) if isinstance(self.sigma, Mapping) else self.sigma
             terms.append((Formula(text, known, "Squares"), given, number(sigma, "Squares: sigma")))
@@ -188,7 +190,8 @@ class Squares(Loss):
             inside = (at >= times[0] - 1e-12) & (at <= times[-1] * (1 + 1e-12))
             if not inside.all():
                 raise InputError(
-                    f"Squares: a sample at t = {at[~inside][0]:g} s is outside of the run, from "
+                    f"Squares: a sample at t = {at[~inside][0]:g} s is outside the run, which is "
+                    "from "
                     f"{times[0]:g} to {times[-1]:g} s"
                 )
             before, part = between(times, at)
@@ -215,15 +218,15 @@ def between(times: Vector, at: Vector) -> tuple[Any, Vector]:
 
 @dataclass(frozen=True, eq=False)
 class FunctionOf(Loss):
-    """A function of channels over the whole run, given with its derivatives.
+    """A user-defined function of channels over the whole run, with its derivatives.
 
     Parameters
     ----------
     channels : sequence of str
-        What it reads, as in `Model.add_sensor`.
+        Channels as in `Model.add_sensor`.
     function : callable
-        Takes the times (k,) and the values of each channel over time, (k, ...); returns the loss
-        and a sequence of its derivatives by these values, in their shapes.
+        Takes the times (k,) and the values of each channel, (k, ...); returns the loss and a
+        sequence of its derivatives with respect to these values, in their shapes.
     """
 
     channels: Sequence[str]

@@ -1,4 +1,4 @@
-"""Channels of states, and derivatives of them by differences of many states at once."""
+"""Channels as functions of states, and their derivatives by finite differences."""
 
 from collections.abc import Callable
 

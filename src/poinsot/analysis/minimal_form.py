@@ -10,6 +10,8 @@ port-Hamiltonian system is restricted to states x = V xi on which all constraint
 Dirac structure that is left on them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,15 +51,15 @@ class ProjectedForm(LinearPHSystem):
 
 @dataclass(frozen=True, eq=False)
 class MinimalForm(ProjectedForm):
-    """An explicit port-Hamiltonian system in independent states.
+    """An explicit linear port-Hamiltonian system in independent states.
 
-    Of a mechanical system xi = (q, v) are displacements and velocities of as many degrees of
+    For mechanical systems xi = (q, v) are the displacements and velocities of the degrees of
     freedom: E = diag(I, M), Q = diag(K, I), J = [[0, I], [-I, J_v]].
     """
 
     @property
     def freedoms(self) -> int:
-        """Degrees of freedom: half of the states."""
+        """Number of degrees of freedom: half the number of states."""
         return self.n // 2
 
     def block(self, matrix: str) -> Array:
@@ -65,7 +67,8 @@ class MinimalForm(ProjectedForm):
         half = self.n // 2
         if [s.name for s in self.states] != ["q", "v"]:
             raise InputError(
-                f"system '{self.name}' has no coordinates and velocities; use its matrices"
+                f"system '{self.name}' has no coordinates and velocities; use its matrices E, J, "
+                "R, Q and B"
             )
         v = slice(half, self.n)
         blocks = {
@@ -81,15 +84,15 @@ class MinimalForm(ProjectedForm):
 
 
 def minimal(linear: LinearSystem) -> MinimalForm:
-    """Return the explicit minimal port-Hamiltonian form of a linear system [BAPM21, eq. (47)].
+    """Return the explicit minimal form of a linear port-Hamiltonian system [BAPM21, eq. (47)].
 
-    Where every constraint is one of a mechanical system in (q, v, multipliers), it has the blocks
-    M, K, J, R and B; see `MinimalForm.block`.
+    If all constraints are those of a mechanical system in (q, v, multipliers), it has the blocks M,
+    K, J, R and B; see `MinimalForm.block`.
     """
     if not isinstance(linear, LinearSystem):
         raise StructureError(
-            f"system '{getattr(linear, 'name', linear)}' is not port-Hamiltonian, so that there is "
-            "no minimal form of this kind; use its state_space()"
+            f"system '{getattr(linear, 'name', linear)}' is not port-Hamiltonian and has no "
+            "minimal port-Hamiltonian form; use its state_space()"
         )
     system = as_linear(linear)
     assert isinstance(system, LinearPHSystem)
@@ -172,8 +175,8 @@ def _of_any(system: LinearPHSystem) -> MinimalForm:
     part = eliminate(system)
     if part.feedthrough:
         raise StructureError(
-            f"system '{system.name}': inputs act on outputs without delay, which the minimal form "
-            "has no place for; use state_space()"
+            f"system '{system.name}': it has direct feedthrough, which the minimal form cannot "
+            "represent; use state_space()"
         )
     V, E, L = part.V, dense(system.matrix_E), dense(system.conduction)
     r, n = V.shape[1], system.n
@@ -186,7 +189,10 @@ def _of_any(system: LinearPHSystem) -> MinimalForm:
     left, B = found[:, :r], found[:, r:]
     Q = _even(V.T @ E.T @ dense(system.matrix_Q) @ V)
     if np.max(abs(left @ Q - part.F), initial=0.0) > TOLERANCE * np.max(abs(part.F), initial=0.0):
-        raise StructureError(f"system '{system.name}': its structure is lost in the elimination")
+        raise StructureError(
+            f"system '{system.name}': the elimination of constraints does not preserve its "
+            "port-Hamiltonian structure; use state_space()"
+        )
     J, R = (left - left.T) / 2, -(left + left.T) / 2
     if np.max(abs(R), initial=0.0) <= 1e-12 * np.max(abs(left), initial=0.0):
         R = np.zeros_like(R)

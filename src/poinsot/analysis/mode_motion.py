@@ -1,4 +1,4 @@
-"""Mode shapes as motions: results to be looked at, played and saved like those of runs."""
+"""Mode shapes as motions: results that can be played, plotted and saved."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,10 @@ def mode_motion(modes: "Modes", mode: int, amplitude: float | None, frames: int)
     """Return one period of a mode as a result, see `Modes.motion`."""
     at, name = modes.linear.about, modes.linear.name
     if at is None:
-        raise InputError(f"modes: '{name}' was not linearised, so that there is nothing to show")
+        raise InputError(
+            f"modes: '{name}' is not the linearisation of a model, so that there is no motion to "
+            "show; use ps.analysis.modes(model)"
+        )
     mode = modes.checked(mode)
     count(frames, "modes: frames", 3)
     if amplitude is not None and not number(amplitude, "modes: amplitude") > 0:

@@ -1,17 +1,17 @@
-r"""Krylov spaces of descriptor systems, in which moments of the transfer function are matched.
+r"""Krylov spaces of descriptor systems, for matching moments of the transfer function.
 
-With a polynomial pencil :math:`P(s) = P_0 + s P_1 + s^2 P_2`, moments about a point s are
+For a polynomial pencil :math:`P(s) = P_0 + s P_1 + s^2 P_2`, the moments about a point s are
 
 .. math:: P(s)\,x_0 = B, \qquad P(s)\,x_j = -P'(s)\,x_{j-1} - P_2\,x_{j-2} .
 
-Of a mechanical system it is that of displacements and multipliers, so that displacements in the
-space keep all constraints and velocities are those of the same space [BAPM21, eq. (46)]:
+For mechanical systems P is the pencil of displacements and multipliers, so that displacements in
+the space satisfy all constraints and velocities are in the same space [BAPM21, eq. (46)]:
 
 .. math::
 
     P(s) = \begin{bmatrix} s^2 M + s (R - J) + K & G^\top \\ G & 0 \end{bmatrix} .
 
-Of any other system it is s E - A.
+For other systems it is s E - A.
 """
 
 from collections.abc import Iterator
@@ -213,8 +213,9 @@ class Space:
             if size == 0:
                 if np.any(column):
                     raise StructureError(
-                        f"system '{self._pencil.system.name}': a state moves that stores no "
-                        "energy, so that there is no reduced energy; use analysis.minimal first"
+                        f"system '{self._pencil.system.name}': a state without stored energy can "
+                        "move, so that the reduced system has no energy; use analysis.minimal "
+                        "first"
                     )
                 continue
             w = column / size

@@ -1,10 +1,10 @@
-r"""Norms of transfer functions, passivity and stability of explicit linear systems, by number.
+r"""Norms of transfer functions, passivity and stability of explicit linear systems.
 
 .. math:: G(s) = C\,(s - A)^{-1} B + D
 
-H2 by a Gramian; H-infinity by the level sets of the largest singular value, whose crossings are
-imaginary eigenvalues of a Hamiltonian matrix (Bruinsma and Steinbuch, Systems & Control Letters 14,
-1990); passivity, G + G^* >= 0 on the imaginary axis, by those of the pencil
+The H2 norm is computed by a Gramian; the H-infinity norm by level sets of the largest singular
+value, whose crossings are imaginary eigenvalues of a Hamiltonian matrix (Bruinsma and Steinbuch,
+Systems & Control Letters 14, 1990); passivity, G + G^* >= 0 on the imaginary axis, by those of
 
 .. math::
 

@@ -1,4 +1,4 @@
-"""Where to linearise: a state, what it moves by, and the multipliers that belong to it."""
+"""Operating points of linearisations: state, rate and consistent multipliers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -88,7 +88,7 @@ def _saved(system: PHSystem, result: Result, row: int) -> tuple[Vector, float]:
     if missing:
         raise InputError(
             f"linearise: the result of '{result.model}' has no state '{missing[0]}' of system "
-            f"'{system.name}'; linearise the system that was run, in the same coordinates"
+            f"'{system.name}'; linearise the simulated system in the same coordinates"
         )
     return x, float(result.time[row])
 

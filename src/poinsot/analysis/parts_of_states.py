@@ -1,12 +1,12 @@
-r"""Reduction of some states only: the others stay as they are, with all constraints.
+r"""Reduction of selected states; all others and all constraints are kept.
 
-Of momenta :math:`p_f \approx V_f\, p_f'` alone [BAPM21, eq. (46)], with x = V x', V = diag(V_f, I)
-and efforts Q V = W Q':
+Momenta are reduced by :math:`p_f \approx V_f\, p_f'` [BAPM21, eq. (46)], with x = V x', V =
+diag(V_f, I) and efforts Q V = W Q':
 
 .. math:: W^\top E V\, \dot x' = W^\top (J - R)\, W Q' x' + W^\top B u .
 
-Of a mechanical system displacements go with velocities, q_f = V_f q_f'. Constraints that every
-state of the reduced space fulfils, G V = 0, are left out with their multipliers.
+In mechanical systems, displacements are reduced with velocities, q_f = V_f q_f'. Constraints that
+every state of the reduced space satisfies, G V = 0, are removed with their multipliers.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def chosen(system: LinearPHSystem, names: str | Sequence[str]) -> tuple[Indices,
         places.append(np.arange(system.n)[system.slices[name]])
     picked = np.unique(np.concatenate([np.arange(0), *places]))
     if not picked.size:
-        raise InputError("reduce: states is empty; name those that are to be reduced")
+        raise InputError("reduce: states is empty; give the names of states to reduce")
     if np.any(np.asarray(system.algebraic)[picked]):
         raise InputError("reduce: multipliers cannot be reduced; name states with a derivative")
     found = mechanical(system)
@@ -69,8 +69,8 @@ def on_states(system: LinearPHSystem, picked: Indices, basis: Array, room: int) 
     Q = sparse(system.matrix_Q)
     if nonzero(Q[picked][:, others]) or nonzero(Q[others][:, picked]):
         raise StructureError(
-            f"system '{system.name}': efforts of the states to be reduced depend on others; name "
-            "all states that store this energy together"
+            f"system '{system.name}': efforts of the states to reduce depend on other states; "
+            "include all states that share this energy"
         )
     W = _beside(system.n, picked, scipy.linalg.orth(Q[picked][:, picked] @ Vf))
     states = [State("reduced", Vf.shape[1]), *_kept(system, picked, 0, system.n)]

@@ -1,14 +1,15 @@
-r"""Periodic motions by shooting, and their Floquet multipliers.
+"""Periodic motions by shooting, and their Floquet multipliers.
 
-A run over a time T maps the numbers y of a state near x0 to those where it ends. The motion is
-periodic if y = 0 is mapped to itself; the derivative of the map is the monodromy matrix, and its
-eigenvalues say what becomes of a small push within a period.
+A simulation over a time T maps the coordinates y of a state near x0 to those of its end. The motion
+is periodic if y = 0 is mapped to itself. The derivative of the map is the monodromy matrix; its
+eigenvalues give the growth of small perturbations per period.
 
-Where time does not enter, a push along the motion is kept: a multiplier is 1. Where energy is
-kept, too, another one is 1, and motions come in families: T belongs to an energy, or an energy
-to T. Both are taken out of the matrix before its eigenvalues are computed, since together they are
-defective.
+In autonomous systems, perturbations along the motion persist: one multiplier is 1. If energy is
+conserved, another one is 1, and motions form families: T depends on the energy. Both are removed
+from the matrix before its eigenvalues are computed, because together they are defective.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,28 +55,28 @@ GROWS = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class PeriodicMotion:
-    """A motion that comes back to where it started, as the scheme computes it.
+    """A periodic motion of the discrete system; result of `periodic_motion`.
 
-    Parameters
+    Attributes
     ----------
     system : PHSystem
-        What moves, with its inputs fed.
+        The system with its inputs.
     x : (n,), angles : mapping
-        State at the start, and angles of joints over turns [rad].
+        State at the start, and joint angles counted over full turns [rad].
     period : float
-        Time after which it repeats [s].
+        Period [s].
     residual : float
-        Distance between end and start, in sizes of states.
+        Distance between end and start, relative to the magnitudes of states.
     monodromy : (d, d)
-        Derivative of the end by the start, in the numbers of a chart near it.
+        Derivative of the end with respect to the start, in minimal coordinates.
     multipliers : (d - trivial,)
-        Floquet multipliers, complex, the largest first, without trivial ones.
+        Floquet multipliers, complex, largest first, without trivial ones.
     trivial : int
-        How many are 1 because time does not enter, and because energy is kept.
+        Number of multipliers that are 1 because the system is autonomous or conserves energy.
     h : float
-        Step of the runs [s].
+        Step size [s].
     scheme : str
-        Their scheme.
+        Scheme.
     """
 
     system: PHSystem
@@ -91,16 +92,16 @@ class PeriodicMotion:
 
     @property
     def stable(self) -> bool:
-        """Whether no small push grows from period to period."""
+        """Whether no small perturbation grows from period to period."""
         return bool(np.max(abs(self.multipliers), initial=0.0) <= 1 + GROWS)
 
     @property
     def exponents(self) -> NDArray[np.complex128]:
-        """Floquet exponents log(multiplier) / period [1/s], imaginary parts within half a turn."""
+        """Floquet exponents log(multiplier) / period [1/s]; abs(imaginary part) <= pi / period."""
         return np.asarray(np.log(self.multipliers) / self.period)
 
     def simulate(self, periods: float = 1.0, **options: object) -> Result:
-        """Return a run over so many periods; options as of `poinsot.simulate`."""
+        """Return a simulation over a number of periods; options as for `simulate`."""
         settings = {"h": self.h, "t_end": periods * self.period, "scheme": self.scheme}
         return simulate(self.system, x0=self.x, angles=self.angles, **settings | options)  # type: ignore[arg-type]
 
@@ -181,43 +182,42 @@ def periodic_motion(
     t_start: float = 0.0,
     engine: str = "auto",
 ) -> PeriodicMotion:
-    """Return a periodic motion near a start, by Newton's method on runs over one period.
+    """Return a periodic motion near a guess, by shooting with Newton's method.
 
-    It repeats as the scheme computes it, so that period and multipliers have the order of the
-    scheme: with twice the steps, a quarter of the error.
+    The discrete motion is periodic, so that period and multipliers have the order of the scheme:
+    with twice as many steps, a second-order scheme has a quarter of the error.
 
     Parameters
     ----------
     model : Model, LagrangianSystem or PHSystem
-        What moves, in the form that the scheme integrates.
+        The system, in the form that the scheme integrates.
     period : float
-        Guess of the period [s], good to a third of it, or the period itself if it
-        is held.
+        Guess of the period [s], within a third of it; or the exact period if it is held.
     hold : {"energy", "period", "nothing"}
-        What stays as it is: motions without losses come in families, of which the energy of the
-        start or the period chooses one; driven ones have the period of what drives them; a limit
-        cycle holds nothing. Default: `"period"` if inputs depend on time, else `"energy"` if
-        the first run loses none, else `"nothing"`.
+        What is prescribed. Conservative systems have families of motions, of which the energy of
+        the start or the period selects one; driven systems have the period of their input; limit
+        cycles need nothing. Default: `"period"` if inputs depend on time, otherwise `"energy"` if
+        the first run dissipates none, otherwise `"nothing"`.
     x0 : array or mapping
-        Guess of the state at the start; default: that of the model.
+        Guess of the initial state. Default: the start of the model.
     coordinates : str
-        Those of a model, see `Model.compile`.
+        Coordinates of a model, see `Model.compile`.
     inputs : mapping
         Port name -> constant or function of time [s].
     scheme, engine : str
-        As of `simulate`.
+        See `simulate`.
     steps : int
-        Steps of a period.
+        Number of steps per period.
     shift : mapping
-        What states grow by in a period, e.g. `{"q": [2 * pi, 0]}` for an angle that is a state and
-        goes round. Rotations of bodies need none.
+        Increase of states per period, e.g. `{"q": [2 * pi, 0]}` for an angle that is a state and
+        makes full turns. Not needed for rotations of bodies.
     t_start : float
         Time of the start [s].
 
     Raises
     ------
     NoEquilibriumError
-        If the ends of runs stay away from their starts.
+        If no periodic motion is found.
     """
     if isinstance(model, Model | LagrangianSystem):
         method = find_scheme(model.scheme_for(scheme, coordinates))
@@ -410,7 +410,7 @@ def _shoot(
     raise NoEquilibriumError(
         f"no periodic motion of system '{shots.system.name}' found: "
         f"{'it comes to rest' if distance <= STILL else met}; give a better guess of start and "
-        "period, or hold something else",
+        "period, or another value of hold",
         residual=distance,
     )
 

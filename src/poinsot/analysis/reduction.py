@@ -1,4 +1,6 @@
-"""Reduction: linear port-Hamiltonian systems with fewer states, and how good they are by number."""
+"""Model reduction of linear port-Hamiltonian systems, with error measures."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -43,24 +45,24 @@ STABLE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A reduced system, and what was verified of it.
+    """A reduced system and its verified properties; result of `reduce`.
 
-    Errors are relative to the norm of the full system, over the same frequencies.
+    Errors are relative to the norm of the full system over the same frequencies.
 
-    Parameters
+    Attributes
     ----------
     full : LinearPHSystem
-        What was reduced.
+        The full system.
     system : ProjectedForm
-        The reduced system, with the same ports; `V` of it is the projection, x = V xi. It is a
+        The reduced system, with the same ports; its `V` is the projection, x = V xi. It is a
         `MinimalForm`, without constraints, unless some states were kept.
     method : str
-        How.
+        Method of reduction.
     matched : tuple of (complex, int)
-        Points s [1/s], and how many moments of the transfer function about each the space holds:
-        its value and derivatives. As many at least are matched.
+        Points s [1/s], and the number of moments of the transfer function (value and derivatives)
+        that are matched at each, at least.
     band : (2,) or None
-        Frequencies [rad/s] that `band_error` is of.
+        Frequency band of `band_error` [rad/s].
     """
 
     full: LinearPHSystem
@@ -77,7 +79,7 @@ class Reduction:
 
     @property
     def projection(self) -> Array:
-        """V of x = V xi, states of the full system by those of the reduced one; (n, order)."""
+        """V of x = V xi, from reduced to full states; (n, order)."""
         assert self.system.V is not None
         return dense(self.system.V)
 
@@ -130,7 +132,7 @@ class Reduction:
 
     @property
     def stable(self) -> bool:
-        """Whether no motion of the reduced system grows."""
+        """Whether the reduced system is stable."""
         return self.abscissa <= STABLE * float(np.max(abs(self.poles), initial=0.0))
 
     @cached_property
@@ -144,7 +146,7 @@ class Reduction:
 
     @property
     def passive(self) -> bool:
-        """Whether the reduced system takes up no less power than it gives back."""
+        """Whether the reduced system is passive."""
         return self.stable and self.passivity >= -norms.PASSIVE
 
     @cached_property
@@ -243,42 +245,42 @@ def reduce(
     at: Any = "start",
     coordinates: str | None = None,
 ) -> Reduction:
-    r"""Return a port-Hamiltonian system with fewer states and the same ports.
+    """Return a reduced port-Hamiltonian system with the same ports.
 
     Parameters
     ----------
     system : Model, PHSystem or LinearPHSystem
-        What to reduce; what is not linear is linearised first.
+        Nonlinear systems are linearised first.
     order : int
-        States of the reduced system. Of a mechanical system `"krylov"`, `"modal"` and
-        `"craig-bampton"` keep displacements and velocities in pairs: an even number. With points,
-        the default is one moment about each.
+        Number of states of the reduced system; even for mechanical systems with `"krylov"`,
+        `"modal"` and `"craig-bampton"`, which keep displacements and velocities in pairs. Default
+        with points: one moment at each.
     method : str
-        `"krylov"`: moments of the transfer function are matched about points [BAPM21, eq. (46)], by
-        sparse solutions. `"irka"`: pH-IRKA, points optimal in H2. `"prbt"`: positive-real balanced
-        truncation; the energy of the reduced system is the available storage of the full one.
-        `"modal"`: the slowest modes without damping that ports see. `"craig-bampton"`:
-        displacements of ports, kept as coordinates, and the slowest modes while ports are held.
-        `"irka"` and `"prbt"` need pyMOR, the extra `poinsot[analysis]`.
+        `"krylov"`: match moments of the transfer function at points [BAPM21, eq. (46)]; sparse.
+        `"irka"`: pH-IRKA, with H2-optimal points. `"prbt"`: positive-real balanced truncation; the
+        energy of the reduced system is the available storage of the full one. `"modal"`: the
+        slowest undamped modes that the ports excite. `"craig-bampton"`: displacements of ports as
+        coordinates, and the slowest modes with fixed ports. `"irka"` and `"prbt"` need pyMOR, the
+        extra `poinsot[analysis]`.
     points : sequence of complex
-        Points s [1/s] of `"krylov"`; conjugate ones are matched, too. Default: frequencies in the
-        band where the error is the largest, one after the other.
+        Points s [1/s] for `"krylov"`; their conjugates are matched, too. Default: the frequencies
+        of largest error in the band, one after the other.
     band : (2,)
-        Frequencies from and to [rad/s] in which the error is measured.
+        Lowest and highest frequency [rad/s] for the error.
     states : str or sequence of str
-        Names of states that `"krylov"` reduces, such as those of one flexible body; `order` is what
-        is left of them. All others stay as they are, with all constraints [BAPM21, eq. (46)].
-        Default: all of them, and constraints are eliminated. Of a mechanical system displacements
-        go with their velocities.
+        Names of the states that `"krylov"` reduces to `order`, such as those of one flexible body.
+        All others are kept, with all constraints [BAPM21, eq. (46)]. Default: all states are
+        reduced, and constraints eliminated. In mechanical systems displacements are reduced with
+        their velocities.
     at, coordinates
         See `linearise`.
 
     Raises
     ------
     InputError
-        An order larger than the system, a point that is a pole, a system without ports, and others.
+        If the order exceeds that of the system, a point is a pole, or the system has no ports.
     StructureError
-        The system has no port-Hamiltonian form, or no positive energy where a method needs it.
+        If the system has no port-Hamiltonian form, or no positive energy where a method needs it.
     """
     linear = linearise(system, at, coordinates=coordinates)
     if not isinstance(linear, LinearPHSystem):
@@ -289,11 +291,13 @@ def reduce(
         raise InputError(f"reduce: no method '{method}'; {did_you_mean(str(method), METHODS)}")
     if not linear.m:
         raise InputError(
-            f"system '{linear.name}' has no ports, so that nothing of it is to be kept; add a port"
+            f"system '{linear.name}' has no ports, whose response a reduction preserves; add a port"
         )
     places, limits = _places(points, method), _band(band)
     if states is not None and method != "krylov":
-        raise InputError(f"reduce: the method '{method}' reduces all states; 'krylov' takes some")
+        raise InputError(
+            f"reduce: the method '{method}' reduces all states; use 'krylov' to reduce some"
+        )
     base = _base(linear) if states is None else linear
     pencil = pencil_of(base)
     picked, pairs = (None, 1 if pencil.freedoms is None else 2)
@@ -363,8 +367,8 @@ def explicit(linear: LinearPHSystem) -> norms.Explicit:
     part = eliminate(linear)
     if len(part.feedthrough) > 1:
         raise InputError(
-            f"system '{linear.name}': its outputs depend on derivatives of its inputs; swap the "
-            "port"
+            f"system '{linear.name}': its outputs depend on derivatives of its inputs; exchange "
+            "input and output of the port"
         )
     D = part.feedthrough[0] if part.feedthrough else np.zeros((linear.m, linear.m))
     return norms.Explicit(part.F, part.G, part.C, D)
@@ -375,7 +379,9 @@ def _places(points: Sequence[complex] | None, method: str) -> tuple[complex, ...
     if points is None:
         return None
     if method != "krylov":
-        raise InputError(f"reduce: the method '{method}' takes no points; 'krylov' does")
+        raise InputError(
+            f"reduce: the method '{method}' does not use points; leave them out, or use 'krylov'"
+        )
     try:
         found = np.atleast_1d(np.asarray(points, dtype=complex)).reshape(-1)
     except (TypeError, ValueError):
@@ -425,8 +431,8 @@ def _require_part(system: Any, order: int | None, own: int, pairs: int, points: 
     count(order, "reduce: order", pairs)
     if order > own or order % pairs:
         raise InputError(
-            f"reduce: order {order} does not fit to the {own} states of system '{system.name}' "
-            f"that are to be reduced; choose {'an even' if pairs == 2 else 'a'} number up to {own}"
+            f"reduce: order {order} does not match the {own} states of system '{system.name}' "
+            f"to reduce; choose {'an even' if pairs == 2 else 'a'} number up to {own}"
         )
 
 

@@ -1,15 +1,15 @@
-r"""Steady motions in coordinates of a system's own, along fields that do not change it.
+r"""Steady motions of systems in generalised coordinates, along symmetries.
 
 .. math:: \dot\zeta = \sum_i s_i\, \xi_i(\zeta) = Z(\zeta)\, w(\zeta)
 
-Cyclic coordinates are the plainest fields: angles that nothing depends on, and that go on at
-constant rates s. Velocities follow from coordinates and rates, their rates :math:`\dot w` from the
-motion itself, so that a steady motion is a place where
+The simplest symmetries are cyclic coordinates: angles on which nothing depends, with constant rates
+s. Velocities follow from coordinates and rates, and their rates :math:`\dot w` from the motion, so
+that a steady motion satisfies
 
 .. math:: E\, \dot x = (J - R)\, z(x) - r + B u, \qquad g(\zeta) = 0, \qquad K w = 0
 
-with :math:`x = (\zeta, w, \lambda)`. Elastic bodies are the other use: all frames of a mechanism
-turn about an axis, and deformations stay as they are.
+with :math:`x = (\zeta, w, \lambda)`. The same equations describe elastic bodies: all frames of a
+mechanism rotate about an axis, with constant deformations.
 """
 
 from abc import ABC, abstractmethod
@@ -320,5 +320,5 @@ def require_possible(place: CoordinatePlace, name: str, moves: Vector) -> None:
     if np.linalg.norm(Z @ w - moves) > OUTSIDE * np.linalg.norm(moves):
         raise InputError(
             f"steady_motion: system '{place.system.name}' cannot move along '{name}': no "
-            "velocities make its coordinates change so"
+            "velocities give this rate of its coordinates; check the field"
         )

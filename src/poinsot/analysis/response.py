@@ -1,5 +1,7 @@
 """Frequency response, poles and zeros of linear systems, and power spectra of runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -29,18 +31,18 @@ SINGULAR, ACCURATE = 1e-13, 1e-7
 
 @dataclass(frozen=True, eq=False)
 class FrequencyResponse:
-    """Outputs over inputs of a linear system at i omega.
+    """Frequency response of a linear system, outputs over inputs at i omega.
 
-    Parameters
+    Attributes
     ----------
     name : str
         Name of the system.
     frequencies : (points,)
         omega [rad/s].
     values : (points, outputs, inputs)
-        Y / U, complex; infinite where omega is an eigenfrequency without damping.
+        Y / U, complex; infinite at undamped eigenfrequencies.
     outputs, inputs : tuple of str
-        Their names, and their SI units where these are known.
+        Their names, with SI units if known.
     """
 
     name: str
@@ -53,27 +55,27 @@ class FrequencyResponse:
 
     @property
     def hertz(self) -> Array:
-        """Frequencies in Hz."""
+        """Frequencies [Hz]; (points,)."""
         return self.frequencies / (2 * np.pi)
 
     @property
     def magnitude(self) -> Array:
-        """abs(Y / U); (points, outputs, inputs)."""
+        """Magnitude abs(Y / U); (points, outputs, inputs)."""
         return np.asarray(abs(self.values))
 
     @property
     def decibels(self) -> Array:
-        """20 log10 of the magnitude."""
+        """Magnitude [dB], 20 log10 abs(Y / U); (points, outputs, inputs)."""
         with np.errstate(divide="ignore"):
             return np.asarray(20 * np.log10(self.magnitude))
 
     @property
     def phase(self) -> Array:
-        """Phase [rad], without jumps over frequency."""
+        """Phase [rad], unwrapped over frequency; (points, outputs, inputs)."""
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str, input: str) -> Complex:
-        """Return the response of one output to one input, by names; (points,)."""
+        """Return the response of one output to one input, by name; (points,)."""
         places = []
         for what, name, known in (
             ("output", output, self.outputs),
@@ -96,23 +98,23 @@ def frequency_response(
     at: Any = "start",
     coordinates: str | None = None,
 ) -> FrequencyResponse:
-    """Return y = C (i omega E - A)^-1 B u between ports, by one sparse solution a frequency.
+    """Return y = C (i omega E - A)^-1 B u between ports, by one sparse solution per frequency.
 
     Parameters
     ----------
-    system : Model, PHSystem, LinearPHSystem, LinearDescriptor
-        What is not linear is linearised first.
+    system : Model, PHSystem, LinearPHSystem or LinearDescriptor
+        Nonlinear systems are linearised first.
     frequencies : (points,)
         omega [rad/s].
     inputs, outputs : str or sequence of str
-        Ports, or entries of them like `"tip[2]"`; default: all.
+        Ports, or components of them such as `"tip[2]"`. Default: all.
     at, coordinates
         See `linearise`.
 
     Raises
     ------
     NoEffectError
-        An input that moves nothing at any of the frequencies, or an output that nothing moves.
+        If an input has no effect, or an output is not affected, at any of the frequencies.
     """
     linear = linearise(system, at, coordinates=coordinates)
     require_determined(linear)
@@ -136,8 +138,8 @@ def frequency_response(
             reach = np.fmax(reach, np.max(abs(C) * solve.columns, axis=1)[:, None] * largest)
     for k in np.flatnonzero(moved <= ROUND_OFF):
         raise NoEffectError(
-            f"system '{linear.name}': input '{labels[columns[k]]}' has no effect: constraints take "
-            "up all of it"
+            f"system '{linear.name}': input '{labels[columns[k]]}' has no effect: constraints "
+            "balance it completely"
         )
     found = np.array(values).reshape(omega.size, rows.size, columns.size)
     found[np.isnan(found)] = np.inf
@@ -155,7 +157,7 @@ def frequency_response(
 
 
 def _chosen(linear: AnyLinear, given: str | Sequence[str] | None, what: str) -> NDArray[np.intp]:
-    """Return the numbers of inputs or outputs by names of ports or of their entries."""
+    """Return the indices of inputs or outputs, by names of ports or of their components."""
     if not linear.ports:
         raise InputError(
             f"system '{linear.name}' has no ports; add one, e.g. "
@@ -185,7 +187,7 @@ def _require_effect(
     B: Array,
     C: Array,
 ) -> None:
-    """Refuse ports that neither move anything nor are moved."""
+    """Refuse inputs without an effect and outputs that nothing affects."""
     for k, name in enumerate(inputs):
         if not B[:, k].any():
             raise NoEffectError(
@@ -201,7 +203,7 @@ def _require_effect(
 
 
 class _Solver:
-    """Solves (i omega E - A) x = B u; equations that repeat others are left out."""
+    """Solves (i omega E - A) x = B u, without redundant equations."""
 
     def __init__(self, linear: AnyLinear) -> None:
         E, A = linear.matrix_E, linear.matrix_A
@@ -254,9 +256,9 @@ class _Solver:
 
 
 def _densely(pencil: Complex, right: Array) -> Complex:
-    """Return the shortest solution: multipliers that repeated constraints leave open do not matter.
+    """Return the shortest solution, since multipliers of redundant constraints are not unique.
 
-    NaN where there is none.
+    NaN if there is none.
     """
     lu, pivots, singular = scipy.linalg.lapack.zgetrf(pencil)
     if not singular:
@@ -283,7 +285,7 @@ def _gap(residual: Any, right: Array) -> float:
 
 
 def poles(system: Any, *, at: Any = "start", coordinates: str | None = None) -> Complex:
-    """Return all finite eigenvalues of a small system [1/s], multiple zeros included."""
+    """Return all finite eigenvalues of a small system [1/s], including multiple zeros."""
     part = eliminate(linearise(system, at, coordinates=coordinates))
     values = eigen(part.F)[0]
     # Of a double zero there is one eigenvector.
@@ -298,21 +300,22 @@ def zeros(
     at: Any = "start",
     coordinates: str | None = None,
 ) -> Complex:
-    r"""Return the transmission zeros between ports [1/s].
+    """Return the transmission zeros between ports [1/s].
 
-    Where the Rosenbrock pencil [[A - s E, B], [C, D]] loses rank: finite generalised eigenvalues,
-    of the explicit form. There have to be as many inputs as outputs.
+    These are the finite values at which the Rosenbrock pencil [[A - s E, B], [C, D]] loses rank.
+    The numbers of inputs and outputs must be equal.
     """
     linear = linearise(system, at, coordinates=coordinates)
     columns, rows = _chosen(linear, inputs, "inputs"), _chosen(linear, outputs, "outputs")
     if columns.size != rows.size:
         raise InputError(
-            f"zeros: {columns.size} inputs and {rows.size} outputs; choose as many of both"
+            f"zeros: {columns.size} inputs and {rows.size} outputs; choose equal numbers"
         )
     part, m = eliminate(linear), columns.size
     if len(part.feedthrough) > 1:
         raise InputError(
-            f"system '{linear.name}': outputs depend on derivatives of inputs; swap the port"
+            f"system '{linear.name}': outputs depend on derivatives of inputs; exchange input and "
+            "output of the port"
         )
     D = part.feedthrough[0][np.ix_(rows, columns)] if part.feedthrough else np.zeros((m, m))
     F, G, C = part.F, part.G[:, columns], part.C[rows]
@@ -341,7 +344,7 @@ def _invariant_zeros(name: str, F: Array, G: Array, C: Array, D: Array) -> Compl
     if np.linalg.matrix_rank(both, tol=CUT) < r + m:
         raise NoEffectError(
             f"system '{name}': some input has no effect on these outputs at any frequency, so that "
-            "every s is a zero"
+            "zeros are not defined; choose other ports"
         )
     found = np.linalg.lstsq(both, np.vstack([F @ V, C @ V]), rcond=None)[0][:r]
     values = size * eigen(found)[0] if r else np.zeros(0, dtype=complex)
@@ -356,9 +359,9 @@ def power_spectrum(
     Parameters
     ----------
     result : Result
-        The run; saved times have to be evenly spaced.
+        A run with evenly spaced saved times.
     values : str or (times,) or (times, size)
-        A state by its name, or any values at the saved times of the result.
+        Name of a state, or any values at the saved times.
     window : str
         Window of `scipy.signal`.
 
@@ -367,8 +370,7 @@ def power_spectrum(
     frequencies : (points,)
         omega [rad/s].
     density : (points,) or (points, size)
-        Power a rad/s: its integral over frequencies is the mean square of the deviation from the
-        mean.
+        Power per rad/s: its integral over frequencies is the variance of the values.
     """
     from scipy.signal import periodogram
 
@@ -382,7 +384,10 @@ def power_spectrum(
         raise InputError(f"power_spectrum: {time.size} saved times are too few; save more steps")
     steps = np.diff(time)
     if np.ptp(steps) > 1e-6 * np.mean(steps):
-        raise InputError("power_spectrum: the saved times of the result are not evenly spaced")
+        raise InputError(
+            "power_spectrum: the saved times of the result are not evenly spaced; simulate with a "
+            "constant step size"
+        )
     rate = 1 / float(np.mean(steps))
     hertz, density = periodogram(data, rate, window=window, detrend="constant", axis=0)
     return 2 * np.pi * hertz, density / (2 * np.pi)

@@ -1,5 +1,7 @@
 """Campbell diagrams: eigenfrequencies over the speed of a steady motion."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,14 +20,14 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True, eq=False)
 class Campbell:
-    """Eigenvalues over speed; a column follows one mode, also where frequencies cross.
+    """Eigenvalues over speed; each column follows one mode, even where frequencies cross.
 
-    Parameters
+    Attributes
     ----------
     speeds : (speeds,)
-        What the motion was asked for at, mostly rad/s.
+        Speeds, usually in rad/s.
     eigenvalues : (speeds, modes)
-        Those of oscillations [1/s]; NaN where a mode is none.
+        Eigenvalues of oscillations [1/s]; NaN where a mode does not oscillate.
     """
 
     speeds: Array
@@ -33,16 +35,16 @@ class Campbell:
 
     @property
     def frequencies(self) -> Array:
-        """What is seen of the oscillations, imaginary parts [rad/s]; (speeds, modes)."""
+        """Damped eigenfrequencies, imaginary parts of the eigenvalues [rad/s]; (speeds, modes)."""
         return np.asarray(self.eigenvalues.imag)
 
     @property
     def damping_ratios(self) -> Array:
-        """-Re / abs(eigenvalue); (speeds, modes)."""
+        """Damping ratios -Re(s) / abs(s) of the eigenvalues s; (speeds, modes)."""
         return np.asarray(-self.eigenvalues.real / abs(self.eigenvalues)) + 0.0
 
     def critical_speeds(self, order: float = 1.0) -> Array:
-        """Return speeds at which a frequency is so many times the speed, by interpolation."""
+        """Return the speeds at which a frequency is a given multiple of the speed."""
         found = []
         for line in self.frequencies.T:
             gap = line - order * self.speeds
@@ -66,14 +68,14 @@ def campbell(
     Parameters
     ----------
     motion : callable
-        speed -> the model or system whose start is the steady motion at this speed; or, with
-        `system`, its state there, as `linearise` takes it.
+        speed -> the model or system that starts in steady motion at this speed; or, with `system`,
+        its state in steady motion, as in `linearise`.
     speeds : (speeds,)
-        Ascending or descending.
+        Speeds, ascending or descending.
     system : Model or PHSystem
-        The one system of all speeds.
+        The system, if it is the same for all speeds.
     count : int
-        How many modes, the slowest first; default: all.
+        Number of modes, slowest first. Default: all.
     coordinates : str
         See `linearise`.
     """
@@ -96,7 +98,7 @@ def campbell(
 
 
 def _followed(lines: list[Complex]) -> Complex:
-    """Return eigenvalues with one mode a column: each goes on where its last two point to."""
+    """Return eigenvalues with one mode per column, by extrapolation from the last two speeds."""
     from scipy.optimize import linear_sum_assignment
 
     width = max((line.size for line in lines), default=0)

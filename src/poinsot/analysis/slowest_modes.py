@@ -1,8 +1,8 @@
 r"""The slowest modes of a large system, by shift and invert on the sparse pencil.
 
-Constraints on velocities leave g(q) constant, as many zeros as there are constraints. Written on
-displacements, K q = 0 with q' = v, they leave none; and those that repeat others are left out. Of a
-mechanical system that is
+Velocity constraints leave g(q) constant, which gives one zero eigenvalue for each. Written for
+displacements, K q = 0 with q' = v, they give none; redundant ones are removed. For mechanical
+systems the pencil is
 
 .. math::
 
@@ -126,7 +126,7 @@ def independent_parts(linear: AnyLinear, E: Any, A: Any) -> tuple[Indices, Indic
         named = f", e.g. '{labels(linear.states)[open_[0]]}'" if open_.size else ""
         raise SingularPencilError(
             f"system '{linear.name}': the pencil (E, A) is singular: {linear.n - columns.size} "
-            f"states are not determined and {linear.n - rows.size} equations repeat others{named}"
+            f"states are not determined and {linear.n - rows.size} equations are redundant{named}"
         )
     return rows, columns
 

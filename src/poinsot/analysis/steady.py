@@ -1,16 +1,18 @@
-r"""Steady motions as relative equilibria: what moves looks the same from a frame that moves along.
+r"""Steady motions as relative equilibria: motions that are constant in a moving frame.
 
-The frame turns at the rate :math:`\Omega = \dot\vartheta\, a` about an axis through a point c, and
-moves with a velocity V. Bodies stand still in it, but for spins about their axes of symmetry:
+The frame rotates at the rate :math:`\Omega = \dot\vartheta\, a` about an axis through a point c,
+and moves with a velocity V. Bodies are at rest in it, except for spins about axes of symmetry:
 
 .. math::
 
     v = V + \Omega \times (r - c), \qquad \omega = \Omega + s\, e, \qquad
     \dot p = \Omega \times p, \qquad \dot L = \Omega \times L .
 
-With these, what acts on bodies is in balance, Z^T grad V + K^T lambda + (p', L') = B u, and
-velocities suit the joints and contacts, K t = 0.
+Forces are then in balance, Z^T grad V + K^T lambda + (p', L') = B u, and velocities satisfy the
+constraints, K t = 0.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -59,26 +61,26 @@ Moving = TypeVar("Moving", Turning, Relative)
 
 @dataclass(frozen=True, eq=False)
 class SteadyMotion(Balanced):
-    """A motion that looks the same at all times from a frame that moves along.
+    """A motion that is constant in a moving frame; result of `steady_motion`.
 
     `ps.simulate(s.system, x0=s.x, angles=s.angles, inputs=...)` follows it.
 
-    Parameters
+    Attributes
     ----------
     axis, point : (3,)
-        What the frame turns about, world axes [m].
+        Axis of rotation of the frame: direction and a point [m], world axes.
     rate : float
-        How fast it turns [rad/s].
+        Rate of rotation [rad/s].
     velocity : (3,)
-        How fast the point moves [m/s].
+        Velocity of the point [m/s].
     spins : mapping
-        Body -> spin relative to the frame (3,) [rad/s], world axes.
+        Body -> spin relative to the frame [rad/s], world axes; (3,).
     rates : mapping
-        Coordinate or field -> its rate, of a system in coordinates of its own.
+        Coordinate or field -> rate, for systems in generalised coordinates.
     x_rate : (n,)
-        The rate of the state x.
+        Rate of the state x.
     symmetry : Fields
-        The fields that such a system moves along.
+        Symmetry fields of such a system.
     """
 
     axis: Vector = field(default_factory=lambda: np.zeros(3))
@@ -91,7 +93,7 @@ class SteadyMotion(Balanced):
     symmetry: Fields | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         spins = [
             f"'{name}' spins at {np.linalg.norm(s):.6g} rad/s" for name, s in self.spins.items()
         ]
@@ -120,57 +122,55 @@ def steady_motion(
     t: float = 0.0,
     stable: bool = True,
 ) -> SteadyMotion:
-    """Return a steady motion: it looks the same at all times from a frame that moves along.
+    """Return a steady motion, which is constant in a moving frame.
 
-    A mechanism turns about an axis, moves along, and spins; deformations of elastic bodies stay. A
-    Lagrangian or a redundant system moves along coordinates that nothing depends on.
+    A mechanism rotates about an axis, translates and spins, with constant deformations of elastic
+    bodies. A Lagrangian or redundant system moves along cyclic coordinates.
 
-    If all rates are given, the configuration is found, from the start on. Rates that are None are
-    found instead, and the configuration stays as it is.
-
-    Without spins and contacts, inertial forces have a potential as well: then the configuration
-    goes down to where it is least, like an equilibrium, so that the motion is stable. Otherwise it
-    is the nearest one in balance.
+    If all rates are given, the configuration is computed, beginning from the start. If some rates
+    are None, these rates are computed for the configuration of the start. Without spins and
+    contacts, inertial forces have a potential: the configuration is then a minimum, as for an
+    equilibrium, so that the motion is stable. Otherwise it is the nearest one in balance.
 
     Parameters
     ----------
     model : Model, LagrangianSystem or PHSystem
-        The mechanism, or a mechanical system in coordinates of its own.
+        A mechanism, or a mechanical system in generalised coordinates.
     axis, point : (3,)
-        What everything turns about: a direction, and a point [m] of it, world axes.
+        Axis of rotation: direction and a point [m], world axes.
     rate : float or None
-        How fast [rad/s].
+        Rate of rotation [rad/s].
     velocity : (3,)
-        What the point moves with [m/s].
+        Velocity of the point [m/s].
     spins : mapping
-        Body -> rate at which it spins besides [rad/s], about the axis of symmetry of its inertia,
-        in the sense of the axis of its shape that this is nearest to; None: to be found. A sphere
-        has many such axes: give a vector (3,) in its own axes.
+        Body -> additional rate about the axis of symmetry of its inertia [rad/s], with the sense of
+        the nearest axis of its shape; None: to be computed. For a sphere, give a vector (3,) in its
+        own axes.
     rates : mapping
-        Of a system in coordinates of its own: coordinate -> its constant rate, or None: to be
-        found; any name -> (field, rate) moves several coordinates, such as those of a rotation
-        matrix, by a matrix (n, n) or a function zeta -> (n,). All others stay.
+        For systems in generalised coordinates: coordinate -> its constant rate, or None: to be
+        computed; or any name -> (field, rate), which moves several coordinates, such as those of a
+        rotation matrix, by a matrix (n, n) or a function zeta -> (n,). All others are constant.
     guess : float
-        What rates that are looked for are guessed to be [rad/s]; there may be several.
+        Initial guess of rates that are computed [rad/s]; there may be several solutions.
     coordinates : str
-        Those of the state, see `Model.compile`.
+        Coordinates of the state, see `Model.compile`.
     x0 : array or mapping
-        State whose configuration is the start; its velocities do not matter.
+        State with the initial configuration; its velocities are ignored.
     inputs : mapping
-        Port name -> constant, or function whose value at time t [s] counts.
+        Port name -> constant, or function that is evaluated at time t [s].
     stable : bool
-        Without spins and contacts: leave a motion that is not stable. False: take the nearest.
+        Without spins and contacts, True: find a stable motion. False: take the nearest one.
 
     Raises
     ------
     NoEquilibriumError
-        If there is none near: says what is left over and which bodies it moves.
+        If none is found. It has the remaining force and names the bodies that it moves.
     """
     system = as_system(model, coordinates)
     if not isinstance(system, MechanicalForm):
         raise InputError(
-            f"steady_motion: system '{system.name}' is no mechanical one; give a Model, what it "
-            "compiles to, a Lagrangian or a RedundantSystem"
+            f"steady_motion: system '{system.name}' is not mechanical; give a Model, its compiled "
+            "system, a LagrangianSystem or a RedundantSystem"
         )
     for port, signal in (inputs or {}).items():
         system = feed(system, port, signal)
@@ -235,13 +235,13 @@ def steady_motion(
 
 
 def _require_no_transmissions(system: MechanicalForm) -> None:
-    """Refuse transmissions, whose angles grow in a steady motion."""
+    """Refuse transmissions, whose angles increase in a steady motion."""
     if not isinstance(system, MechanismForm | QuaternionForm):
         return
     for driven in system.mechanism.drives:
         raise InputError(
-            f"system '{system.name}': no steady motion is looked for with transmissions "
-            f"('{driven.name}'); simulate it, or look for a periodic motion"
+            f"system '{system.name}': steady motions are not available for models with "
+            f"transmissions ('{driven.name}'); simulate it, or use ps.analysis.periodic_motion"
         )
 
 
@@ -263,7 +263,7 @@ def _fields(
             if name not in labels:
                 raise InputError(
                     f"rates: system '{place.system.name}' has no coordinate '{name}'; "
-                    f"{did_you_mean(name, labels)}, or give a pair of a field and its rate"
+                    f"{did_you_mean(name, labels)}, or give a pair (field, rate)"
                 )
             along = np.eye(n)[labels.index(name)]
             fields.append(Field(partial(_constant, along), np.zeros((n, n))))
@@ -331,12 +331,14 @@ def _spin(system: Framed, body: int, name: str, spin: float | ArrayLike) -> tupl
     """Return how fast a body spins, and about which of its principal axes (3,)."""
     J, R_BP = system.mechanism.held.moments[body], system.layout.R_BP[body]
     if not system.mechanism.unknowns.turns[body]:
-        raise InputError(f"spins: body '{name}' is a point and does not turn")
+        raise InputError(
+            f"spins: body '{name}' is a point mass, which has no rotation; leave it out"
+        )
     for elastic in system.mechanism.elastic:
         if elastic.frame <= body < elastic.first + len(elastic.data.points):
             raise InputError(
-                f"spins: body '{name}' is elastic, and has no axis of symmetry that it could spin "
-                "about; let everything turn about its axis, by a rate"
+                f"spins: body '{name}' is elastic and has no axis of symmetry to spin about; use "
+                "rate to rotate the whole mechanism"
             )
     same = [k for k in range(3) if abs(np.diff(np.delete(J, k))[0]) <= SAME * J.max()]
     if not isinstance(spin, float | int):
@@ -404,7 +406,7 @@ def _solve(frame: Moving, rates: list[int], what: str) -> tuple[Moving, Vector, 
         rest = ", ".join(f"'{name}'" for name in names[:6])
         raise NoEquilibriumError(
             f"no {what} found: forces, joints or velocities stay unbalanced by {left:.3g} of their "
-            f"size, most at {rest}; give other rates, or start nearer to the motion you look for",
+            f"magnitude, most at {rest}; give other rates, or start closer to the desired motion",
             residual=left,
             moving=names,
         )
@@ -429,9 +431,9 @@ def _require_lasting(frame: Turning | Relative, what: str) -> None:
     if left > CHANGED:
         names = movers(frame.place, worst[: frame.place.sizes.size])
         raise NoEquilibriumError(
-            f"no {what} found: it is in balance where it is now, but not where it moves to: what "
-            f"acts on '{names[0]}' changes by {left:.3g} of its size; gravity, inputs and what "
-            "holds it must look the same all along the motion",
+            f"no {what} found: it is in balance at its present position, but not along its motion: "
+            f"the force on '{names[0]}' changes by {left:.3g} of its magnitude; gravity, inputs "
+            "and supports must be constant along the motion",
             residual=left,
             moving=names,
         )

@@ -1,14 +1,14 @@
-r"""Frames that move along with a steady motion of a mechanism.
+r"""Moving frames of steady motions of mechanisms.
 
-A top that precesses, a rotor that spins or a mechanism that turns as a whole is steady: there is a
-motion of frames in which nothing changes,
+A precessing top, a spinning rotor and a mechanism that rotates as a whole are in steady motion:
+nothing changes in frames that move by
 
 .. math:: \dot\varphi = V + \omega \times \varphi, \qquad
           \dot R = \hat\omega\, R + R\, \sigma\, \hat a ,
 
-a screw motion of the world, and for each body that is symmetric about an axis a of its own a spin
-sigma about it. In states it is a vector field with the derivative X, and what is linearised about
-x(t) has constant coefficients in the moving frame,
+a screw motion of the world, and a spin sigma of each body that is symmetric about an axis a of its
+own. In states it is a vector field with the derivative X, and the linearisation about x(t) has
+constant coefficients in the moving frame,
 
 .. math:: E\,\dot\eta = (A - E X)\,\eta .
 """

@@ -1,4 +1,4 @@
-r"""Port-Hamiltonian structure of linear systems, found from their matrices.
+r"""Port-Hamiltonian structure of linear systems, computed from their matrices.
 
 .. math:: A = (J - R)\,Q, \qquad C = B^\top Q, \qquad E^\top Q = Q^\top E .
 """

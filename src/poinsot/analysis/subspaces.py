@@ -1,7 +1,7 @@
-r"""Spaces that explicit linear systems are projected on, and the systems that are left.
+r"""Projection of explicit linear systems onto subspaces.
 
-Of displacements q = T q' of a mechanical system everything is projected alike, so that what is left
-is one again. Of any other, x = V xi with test space W = Q V, V^T Q^T E V = I, and
+For mechanical systems, displacements q = T q' are projected like velocities, so that the result is
+mechanical again. For others, x = V xi with the test space W = Q V, V^T Q^T E V = I, and
 
 .. math:: \dot\xi = V^\top Q^\top (J - R)\,Q V\,\xi + V^\top Q^\top B u
 
@@ -66,9 +66,9 @@ def require_energy(system: LinearPHSystem, energy: Array) -> None:
     if np.all(scale > 0) and np.linalg.eigvalsh(energy / scale[:, None] / scale)[0] > ZERO:
         return
     raise StructureError(
-        f"system '{system.name}': its energy is not positive for every motion, as where nothing "
-        "brings a body back; use the methods 'krylov', 'modal' or 'craig-bampton', which need "
-        "no such energy of mechanical systems"
+        f"system '{system.name}': its energy is not positive definite, for example because of a "
+        "rigid motion; use the methods 'krylov', 'modal' or 'craig-bampton', which do not need "
+        "this for mechanical systems"
     )
 
 
@@ -108,27 +108,27 @@ def craig_bampton(small: MinimalForm, order: int) -> Array:
     """
     if not _is_mechanical(small):
         raise InputError(
-            f"system '{small.name}' has no displacements, which Craig-Bampton keeps at ports; use "
+            f"system '{small.name}' has no displacements at ports, which Craig-Bampton needs; use "
             "another method"
         )
     M, K, B = (small.block(a) for a in "MKB")
     m = B.shape[1]
     if np.linalg.matrix_rank(B / (np.linalg.norm(B, axis=0) + 1e-300), tol=1e-10) < m:
         raise InputError(
-            f"system '{small.name}': its {m} inputs do not move independently of each other, so "
-            "that Craig-Bampton has no displacements to keep; close a port, or use another method"
+            f"system '{small.name}': its {m} inputs have dependent displacements, which "
+            "Craig-Bampton cannot use as coordinates; leave out a port, or use another method"
         )
     if order // 2 < m:
         raise InputError(
-            f"craig-bampton: order {order} has no room for the displacements of {m} inputs; "
+            f"craig-bampton: order {order} is too small for the displacements of {m} inputs; "
             f"choose at least {2 * m}"
         )
     P = null_space_of(B.T)
     held = P.T @ K @ P
     if held.size and np.linalg.eigvalsh(held)[0] <= ZERO * np.linalg.norm(K, 2):
         raise InputError(
-            f"system '{small.name}': parts of it move freely while its ports are held, so that "
-            "their displacements do not follow from statics; use 'krylov' or 'modal'"
+            f"system '{small.name}': parts of it can move freely while its ports are fixed, so "
+            "that static displacements do not exist; use 'krylov' or 'modal'"
         )
     modes = min(order // 2 - m, P.shape[1])
     moved = np.asarray(np.linalg.pinv(B.T), float)
@@ -148,7 +148,10 @@ def irka(small: MinimalForm, order: int) -> MinimalForm:
     acts = np.where((sizes > ZERO * np.max(sizes, initial=0.0))[:, None], acts, 0.0)
     own = np.eye(small.m)[~dependent_rows(acts, SEEN)]
     if not len(own):
-        raise NoEffectError(f"system '{small.name}': no port has an effect, so nothing is kept")
+        raise NoEffectError(
+            f"system '{small.name}': no port has an effect on it, so that there is nothing to "
+            "keep; choose other ports"
+        )
     b = np.tile(own, (order // len(own) + 1, 1))[:order]
     start = {"sigma": np.geomspace(np.min(rates), np.max(rates), order), "b": b, "c": b}
     with _quiet():
@@ -158,7 +161,7 @@ def irka(small: MinimalForm, order: int) -> MinimalForm:
         except ValueError as error:  # its vectors depend on each other, and it goes on with fewer
             raise InputError(
                 f"reduce: the ports of system '{small.name}' reach fewer than {order} independent "
-                "states, so that 'irka' has no such order; choose a lower one"
+                "states, so that 'irka' cannot reach this order; choose a lower one"
             ) from error
     return in_energy(small, _columns(reductor.V))
 
@@ -184,7 +187,7 @@ def positive_real(small: MinimalForm, order: int) -> MinimalForm:
     poles = np.linalg.eigvals(A)
     if np.max(poles.real) > -ZERO * np.max(abs(poles)):
         raise InputError(
-            f"system '{small.name}': some motion is not damped, so that its positive-real Riccati "
+            f"system '{small.name}': it has undamped motions, for which the positive-real Riccati "
             "equations have no solution; use 'krylov', 'modal' or 'craig-bampton'"
         )
     one = np.eye(len(A))

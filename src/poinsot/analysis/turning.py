@@ -1,4 +1,4 @@
-"""A mechanism in a frame that moves along: what is in balance there, and its derivatives."""
+"""Balance of forces on a mechanism in a moving frame, and its derivatives."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Runs near a run: the same model with slightly other values of each parameter."""
+"""Simulations near a simulation: the same model with perturbed parameters."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -169,7 +169,7 @@ class Variations:
                 if not isinstance(model, PHSystem) or not name.startswith(INITIAL):
                     raise InputError(
                         f"no parameter '{name}' of '{getattr(model, 'name', 'it')}'; give a "
-                        "function that makes it of values by name"
+                        "function that returns the model for values by name"
                     )
             start = model.state(self._x0 or {}) if isinstance(model, PHSystem) else np.zeros(0)
             self._values = {
@@ -180,14 +180,14 @@ class Variations:
             return lambda values: model
         if not callable(model):
             raise InputError(
-                "expected a Model, a LagrangianSystem, a PHSystem, or a function that makes one "
-                f"of values by name, got {model!r}"
+                "expected a Model, a LagrangianSystem, a PHSystem, or a function that returns one "
+                f"for values by name, got {model!r}"
             )
         missing = [name for name, given in own.items() if given is None]
         if missing:
             raise InputError(
-                f"parameter '{missing[0]}' has no value; with a function that makes models, "
-                "with_respect_to maps names to values"
+                f"parameter '{missing[0]}' has no value; for a function that returns models, give "
+                "with_respect_to as a mapping of names to values"
             )
         now, function = {k: v for k, v in own.items() if v is not None}, model
         self._values = dict(own)
@@ -218,7 +218,8 @@ class Variations:
             if any(action != "record" for action in trigger.event.actions):
                 raise NoDerivativeError(
                     f"event '{trigger.name}' ends the run or changes the model at a time that "
-                    "moves with parameters; derivatives are those of runs without such events"
+                    "depends on parameters; derivatives are available for runs without such "
+                    "events, remove it"
                 )
 
     # -- inputs -------------------------------------------------------------------------------
@@ -227,8 +228,9 @@ class Variations:
         port, system = name.removeprefix(INPUTS), self.problem.system
         if not isinstance(signal, Constant | Table) or system.port(port).driven:
             raise InputError(
-                f"parameter '{name}': give a force or torque by numbers or a Table; a function "
-                "of time has no numbers to derive by, and a prescribed motion is no input"
+                f"parameter '{name}': give the input as a force or torque by numbers or a Table; "
+                "derivatives with respect to functions of time and prescribed motions are not "
+                "available"
             )
         times = signal.times if isinstance(signal, Table) else None
         shape = self._number_of(signal).shape
@@ -276,7 +278,7 @@ class Variations:
         where = f"{name}[{', '.join(map(str, index))}]" if index else name
         raise NoDerivativeError(
             f"parameter '{where}' cannot be changed by {PART:g} of its size, {size:g}, in either "
-            f"way: {refused}"
+            f"direction: {refused}"
         )
 
     def _changed(self, name: str, index: tuple[int, ...], change: float) -> Problem:
@@ -286,8 +288,8 @@ class Variations:
         other, system = self._posed({name: value}), self.problem.system
         if other.system.labels != system.labels or other.system.m != system.m:
             raise NoDerivativeError(
-                f"parameter '{name}' changes what the model consists of: its states are others "
-                "with other values"
+                f"parameter '{name}' changes the structure of the model (its states depend on the "
+                "value); choose another parameter"
             )
         return other
 
@@ -369,6 +371,6 @@ def _known(model: PHSystem | Compilable) -> Known:
     if isinstance(model, PHSystem):
         return Known(states={state.name: (state.size, state.unit) for state in model.states})
     raise InputError(
-        f"derivatives are those of a Model or a PHSystem, not of {model!r}; a Lagrangian is one "
-        "by .port_hamiltonian()"
+        f"derivatives need a Model or a PHSystem, not {model!r}; convert a LagrangianSystem by "
+        ".port_hamiltonian()"
     )

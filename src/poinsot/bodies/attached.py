@@ -1,13 +1,14 @@
-r"""Frames attached to places of an elastic body: where they are, and how they move over a step.
+r"""Frames attached to an elastic body: their place, and their motion over a step.
 
-A place has the coordinates X(u) = X_0 + Y u in the floating frame, and turns with the small
+A place has the coordinates X(u) = X_0 + Y u in the floating frame, and rotates with the small
 rotation :math:`\theta = \Theta u` as :math:`Q(\theta) = \mathrm{cay}(\theta)`, so that its frame
 stays orthonormal, and
 
 .. math:: \varphi_C = \varphi + R\, X(u), \qquad D_C = R\, Q(\Theta u) .
 
-Over a step the floating frame moves by h V and turns by cay(h omega), and u changes by h v_f. With
-a = h omega / 2, what moves and turns the attached frame is linear in these velocities, exactly:
+Over a step the floating frame moves by h V and rotates by cay(h omega), and u changes by h v_f.
+With
+a = h omega / 2, the velocities of the attached frame are linear in these velocities, exactly:
 
 .. math::
 
@@ -16,11 +17,11 @@ a = h omega / 2, what moves and turns the attached frame is linear in these velo
     T = \frac{(I + [a] + a a^\top)\, R_0\, (I + [\bar b])}{(1 - a \cdot k)(1 + b_0 \cdot b_1)},
     \quad k = \frac{R_0\, (I + [b_0])\, (b_1 - b_0)}{1 + b_0 \cdot b_1}
 
-with :math:`b = \theta / 2`, from the products of rotations in Rodrigues' parameters. A force and a
-torque at the frame act on velocities by the transpose of that: joints, forces and ports see frames
-that move as those of rigid bodies, and energy and both momenta are exchanged exactly. Any b between
+with :math:`b = \theta / 2`, from the products of rotations in Rodrigues parameters. A force and a
+torque at the frame act on the velocities by the transpose: to joints, forces and ports these frames
+are like those of rigid bodies, and energy and both momenta are exchanged exactly. Any b between
 :math:`b_0` and :math:`b_1` gives the same :math:`\omega_C`, but not the same transpose; with the
-mean :math:`\bar b` of both a step is symmetric in time, and so of order two.
+mean :math:`\bar b`, a step is symmetric in time, and so of order two.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""Beams: slender elastic bodies that bend, stretch and twist a little in a floating frame."""
+"""Straight elastic beams with small deformations in a floating frame."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,38 +36,41 @@ class Beam(Elasticity):
         \rho A\, \ddot u_x = n', \quad n = E A\, u_x', \qquad
         \rho A\, \ddot u_y = -m_z'', \quad m_z = E I_z\, u_y''
 
-    and likewise in z and about x, besides what the motion of the frame adds
-    [BAPM21, eqs. (8) to (14), (32) to (37)]: linear elements for axial motion and torsion, Hermite
-    elements for bending without shear. Deformations are small, motions are not. The reference point
-    (`position`) is the middle of the undeformed beam.
+    The equations in z and for torsion are analogous, and the motion of the frame adds its inertial
+    terms [BAPM21, eqs. (8) to (14), (32) to (37)]. Elements are linear for axial motion and
+    torsion, and Hermite elements without shear for bending. Deformations are small; the motion of
+    the frame is not restricted. The reference point (`position`) is the middle of the undeformed
+    beam.
 
     Parameters
     ----------
     length : float
         Length L [m].
     section : CircularSection, RectangularSection or Section
-        Cross-section; its axes 1 and 2 are y and z of the beam, I_y = I1 and I_z = I2.
+        Cross-section. Its axes 1 and 2 are y and z of the beam: I_y = I1 and I_z = I2.
     density, youngs_modulus, shear_modulus : float
-        rho [kg/m^3], E and G [Pa]; G = E/2.6 by default.
+        rho [kg/m^3], E and G [Pa]. Default: G = E/2.6.
     elements : int or sequence of float
-        Number of elements, or the places of all nodes from 0 to L [m].
+        Number of elements, or the positions of all nodes from 0 to L [m].
     held : str or sequence
-        What keeps the deformation from being a rigid motion: "clamped-free" or "simply supported",
-        which are those of the beam in its own frame and no joints; or pairs (node, component) such
-        as (0, "u_x") (remark 6).
-    momenta : str
-        "deformed": momenta depend on the deformation (eqs. (8) to (14)); "undeformed": as in
-        section 4.3, with a constant mass matrix.
+        Conditions that remove rigid motions from the deformation: `"clamped-free"`,
+        `"simply supported"`, or pairs (node, component) such as `(0, "u_x")` [BAPM21, rem. 6]. They
+        define the floating frame; they are not joints.
+    momenta : {"deformed", "undeformed"}
+        `"deformed"`: the mass matrix depends on the deformation [BAPM21, eqs. (8) to (14)].
+        `"undeformed"`: it is constant [BAPM21, sec. 4.3].
     stiffening : bool
-        Add the potential of axial forces in a bent beam, which stiffens it (remark 2).
+        Include the potential of axial forces in the bent beam (geometric stiffening)
+        [BAPM21, rem. 2].
     planar : bool
-        Leave bending in z and torsion out.
+        Leave out bending in z and torsion.
     start_mass, end_mass : float
-        Point masses [kg] at its ends (eq. (48)).
+        Point masses at the ends [kg] [BAPM21, eq. (48)].
     damping : float
-        Damping, so many times the stiffness [s].
+        Stiffness-proportional damping [s]: the damping matrix is `damping` times the stiffness
+        matrix.
     rotary_inertia : bool
-        Count the inertia of sections that turn in bending as well (Rayleigh).
+        Include the rotary inertia of cross-sections in bending (Rayleigh beam).
     """
 
     mass: float = FROM_DENSITY
@@ -85,7 +90,7 @@ class Beam(Elasticity):
     rotary_inertia: bool = False
 
     def __post_init__(self) -> None:
-        """Check everything now, by making the matrices."""
+        """Check all parameters and assemble the matrices."""
         for name in ("start_mass", "end_mass", "damping"):
             value = number(getattr(self, name), f"Beam: {name}")
             if value < 0:
@@ -97,13 +102,13 @@ class Beam(Elasticity):
         if self.momenta not in ("deformed", "undeformed"):
             raise InputError(f"Beam: momenta is {self.momenta!r}, not 'deformed' or 'undeformed'")
         if self.mass is not FROM_DENSITY:
-            raise InputError("Beam: its mass follows from density, section and length")
+            raise InputError("Beam: mass follows from density, section and length; leave it out")
         object.__setattr__(self, "mass", self.flexibility.mass)
         super().__post_init__()
 
     @cached_property
     def matrices(self) -> BeamMatrices:
-        """Matrices of all nodes, without conditions, about its start."""
+        """Matrices of all nodes about the start of the beam, before `held` is applied."""
         stiffness = {} if self.shear_modulus is None else {"shear_modulus": self.shear_modulus}
         return BeamMatrices(
             length=self.length,
@@ -117,13 +122,13 @@ class Beam(Elasticity):
 
     @cached_property
     def free(self) -> NDArray[np.intp]:
-        """Which unknowns of the nodes are elastic coordinates."""
+        """Indices of the nodal unknowns that are elastic coordinates."""
         without = ACROSS if self.planar else ()
         return free_unknowns(self.matrices, cast(Any, self.held), without)
 
     @cached_property
     def flexibility(self) -> Flexibility:
-        """Its numbers in the floating frame, whose origin is the middle of the beam."""
+        """Inertia, stiffness and modes in the floating frame, with its origin at the middle."""
         of, free = self.matrices, self.free
         modes = sp.csc_array((np.ones(free.size), (free, np.arange(free.size))), (of.n, free.size))
         c, places = np.array([self.length / 2, 0.0, 0.0]), of.line.nodes.size
@@ -148,9 +153,9 @@ class Beam(Elasticity):
         )
 
     def _groups(self) -> NDArray[np.intp]:
-        """Return the elastic coordinates of each node in as few groups as hold them.
+        """Return the elastic coordinates of each node in groups of up to three.
 
-        These are displacements and rotations in space, and all three of a node in the plane.
+        These are the displacements and the rotations in space, or all three of a node in the plane.
         """
         number = np.full(self.matrices.n, -1, dtype=np.intp)
         number[self.free] = np.arange(self.free.size)
@@ -160,7 +165,7 @@ class Beam(Elasticity):
         return groups[(groups >= 0).any(axis=1)]
 
     def _membrane(self, modes: sp.csc_array) -> Membrane:
-        """Return mean axial strains of all elements, with the shortening by bending."""
+        """Return the mean axial strain of each element, including the shortening by bending."""
         of, lengths = self.matrices, self.matrices.line.lengths
         EA, places = of.rigidities[0], of.line.nodes
         k, e, A = EA * lengths, [], []
@@ -175,7 +180,7 @@ class Beam(Elasticity):
 
     @cached_property
     def sections(self) -> Array:
-        """Where `resultants` are: start and end of each element, x [m]; (sections,)."""
+        """Positions of `resultants`: start and end of each element, x [m]; (sections,)."""
         return np.repeat(self.matrices.line.nodes, 2)[1:-1]
 
     @cached_property
@@ -184,10 +189,11 @@ class Beam(Elasticity):
         return np.array([dense(each[:, self.free]) for each in of])
 
     def resultants(self, u: Array) -> Array:
-        """Return stress resultants at `sections` of elastic coordinates (states, n).
+        """Return the stress resultants at `sections` for elastic coordinates u (states, n).
 
-        Axial force, shear forces along y and z [N], torque, bending moments about y and z [N m];
-        (states, sections, 6). Axial forces have the shortening by bending where it stiffens.
+        Axial force, shear forces along y and z [N], torque, and bending moments about y and z [N
+        m]; (states, sections, 6). With `stiffening`, axial forces include the shortening by
+        bending.
         """
         found: Array = np.einsum("rsn,tn->tsr", self._resultants, u)
         membrane = self.flexibility.membrane
@@ -198,11 +204,11 @@ class Beam(Elasticity):
 
     @property
     def places(self) -> list[str]:
-        """Its nodes, by numbers."""
+        """Names of the nodes, `"0"`, `"1"`, ..."""
         return [str(k) for k in range(self.matrices.line.nodes.size)]
 
     def off(self, X: Array) -> Array:
-        """Return how far along the beam a point X of its frame is from each node [m]."""
+        """Return the axial distance of a point X of the frame from each node [m]; (nodes,)."""
         return abs(self.flexibility.points[:, 0] - X[0])
 
     @property

@@ -1,4 +1,4 @@
-"""Frames that elastic bodies carry: how they follow over a step, and what they hand on.
+"""Frames carried by elastic bodies: their motion over a step, and the forces that they transmit.
 
 The equations are those of `attached`.
 """

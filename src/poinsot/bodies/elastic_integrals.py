@@ -1,6 +1,7 @@
-"""Integrals over elastic bodies: matrices times u and v_f, and the sums that momenta are made of.
+"""Integrals over elastic bodies: products of matrices with u and v_f, and the terms of momenta.
 
-Of u_f = phi u they are those of rho phi_a phi_b for each pair of axes, and of rho phi x phi.
+With u_f = phi u, these are the integrals of rho phi_a phi_b for each pair of axes, and of
+rho phi x phi.
 """
 
 from poinsot.bodies.elastic_table import (

@@ -1,4 +1,4 @@
-"""Elastic bodies in the compiled engine: what their tables hold, and where."""
+"""Tables of elastic bodies in the compiled engine."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-r"""Numbers of an elastic body in its floating frame: masses, stiffness, and places on it.
+r"""An elastic body in its floating frame: inertia, stiffness, and attachment points.
 
 A point of the body is at x + u_f in the frame, with the small displacement :math:`u_f = \phi u` of
 the elastic coordinates u. With the velocities w = (v, Omega, v_f) of the frame, in its own axes,
@@ -12,8 +12,8 @@ matrix of [BAPM21, eq. (10)],
     s_u = s + S u, \quad C_u = C + \int \rho\, u_f \times \phi .
 
 M is a polynomial of second degree in u, so that
-:math:`M(u_1) - M(u_0) = M'((u_0 + u_1) / 2)[u_1 - u_0]` holds exactly: energies stay exact in
-discrete time because of that.
+:math:`M(u_1) - M(u_0) = M'((u_0 + u_1) / 2)[u_1 - u_0]` holds exactly. This is why energies are
+exact in discrete time.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Elastic bodies: a floating frame, and the frames at their places that everything attaches to."""
+"""Elastic bodies of a model: a floating frame, and the attached frames on which parts act."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -122,7 +122,7 @@ class Flexible(Rigid):
         names = [place.name for place in self.places]
         listed = names if len(names) < 4 else [names[0], names[1], "...", names[-1]]
         raise InputError(
-            f"body '{self.name}' is elastic, and things attach to its places "
+            f"body '{self.name}' is elastic; parts attach to its places "
             f"{', '.join(listed)}: {remedy}"
         )
 

@@ -1,4 +1,6 @@
-"""Flexible bodies from matrices: what a finite-element program or a mesh gives."""
+"""Flexible bodies from matrices of a finite-element program, or from a mesh."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,14 +45,14 @@ DIMENSIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Interface:
-    """A place where joints and loads can act on a flexible body.
+    """A point of a flexible body at which joints and loads attach.
 
     Parameters
     ----------
     position : (3,)
-        In the frame of the undeformed body [m].
+        Position in the frame of the undeformed body [m].
     modes : (6, k)
-        Displacement and small rotation there as multiples of the k unknowns of the deformation.
+        Displacement and small rotation per unit of each of the k elastic coordinates.
     """
 
     position: Vector
@@ -59,20 +61,22 @@ class Interface:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FlexibleBody(Elasticity):
-    r"""A body that moves with its frame and deforms a little in it, as matrices.
+    r"""A flexible body given by its mass and stiffness matrices in a floating frame.
 
     .. math:: T = \tfrac12 (v, \Omega, \dot\eta)^\top M (v, \Omega, \dot\eta), \qquad
         V = \tfrac12 \eta^\top K \eta
 
-    v and Omega belong to the frame, in its axes; the k unknowns :math:`\eta` are amplitudes of
-    shapes that hold no rigid motion [BAPM21, eqs. (10), (36), rem. 6]. In a model its `position` is
-    the origin of the frame, and its places are called as the interfaces, such as `arm.hub`.
+    v and Omega are the velocities of the frame in its own axes. The k elastic coordinates
+    :math:`\eta` are amplitudes of shapes that contain no rigid motion [BAPM21, eqs. (10), (36),
+    rem. 6].
+    In a model, `position` is the origin of the frame, and interfaces are addressed by name, such as
+    `arm.hub`.
 
     Parameters
     ----------
     M : (6 + k, 6 + k)
-        Mass matrix of the undeformed body; its first block is that of a rigid body,
-        [[m, -skew(s)], [skew(s), J]] about the origin of the frame.
+        Mass matrix of the undeformed body. The first block is that of a rigid body,
+        [[m, -skew(s)], [skew(s), J]], about the origin of the frame.
     K : (k, k)
         Stiffness matrix.
     interfaces : mapping
@@ -80,9 +84,9 @@ class FlexibleBody(Elasticity):
     damping : (k, k), optional
         Damping matrix, symmetric and positive semi-definite.
     integrals : MassIntegrals, optional
-        How the mass matrix depends on the deformation; without, it does not.
+        Dependence of the mass matrix on the deformation. Default: the mass matrix is constant.
     surface : Skin, optional
-        What is drawn of it; without, a box with its inertia.
+        Surface to draw. Default: a box with the inertia of the body.
     """
 
     mass: float = FROM_DENSITY
@@ -94,9 +98,9 @@ class FlexibleBody(Elasticity):
     surface: Skin | None = None
 
     def __post_init__(self) -> None:
-        """Refuse matrices that belong to no body."""
+        """Raise `InputError` unless the matrices are those of a body."""
         if self.mass is not FROM_DENSITY:
-            raise InputError("FlexibleBody: its mass is that of M")
+            raise InputError("FlexibleBody: mass follows from M; leave it out")
         K = symmetric(self.K, "K")
         M = symmetric(self.M, "M", 6 + K.shape[0])
         _check_rigid(M)
@@ -136,22 +140,22 @@ class FlexibleBody(Elasticity):
 
     @property
     def unknowns(self) -> int:
-        """Number of unknowns of the deformation, k."""
+        """Number of elastic coordinates, k."""
         return len(self.K)
 
     @property
     def first_moment(self) -> Vector:
-        """Mass times the centre of mass, from the origin of the frame [kg m]; (3,)."""
+        """First moment of mass (m times the centre of mass) in the frame [kg m]; (3,)."""
         return np.asarray(axial(self.M[3:6, :3]))
 
     @property
     def inertia(self) -> Array:
-        """Inertia about the origin of the frame [kg m^2]; (3, 3)."""
+        """Inertia tensor about the origin of the frame [kg m^2]; (3, 3)."""
         return self.M[3:6, 3:6]
 
     @property
     def frequencies(self) -> Vector:
-        """Natural frequencies of the free body [rad/s], ascending, rigid motions left out; (k,)."""
+        """Natural frequencies of the free body without rigid motions [rad/s], ascending; (k,)."""
         K = np.zeros_like(self.M)
         K[6:, 6:] = self.K
         return np.sqrt(scipy.linalg.eigh(K, self.M, eigvals_only=True)[6:])
@@ -160,22 +164,22 @@ class FlexibleBody(Elasticity):
 
     @property
     def places(self) -> list[str]:
-        """The names of its interfaces."""
+        """Names of the interfaces."""
         return list(self.interfaces)
 
     def off(self, X: Array) -> Array:
-        """Return how far a point X of its frame is from each interface [m]."""
+        """Return the distance of a point X of the frame from each interface [m]; (interfaces,)."""
         return np.asarray(np.linalg.norm(self.flexibility.points - X, axis=1))
 
     @property
     def euler_B(self) -> Array:
-        """Euler tensor of the undeformed body about its frame, along its axes [kg m^2]; (3, 3)."""
+        """Diagonal of the Euler tensor of the undeformed body in its frame [kg m^2]; (3, 3)."""
         E = np.trace(self.inertia) / 2 * np.eye(3) - self.inertia
         return np.diag(np.maximum(np.diag(E), 0.0))
 
     @cached_property
     def flexibility(self) -> Flexibility:
-        """Its numbers in the floating frame."""
+        """Inertia, stiffness and modes in the floating frame."""
         k, of = self.unknowns, self.integrals
         moments: Array = np.zeros((3, 3, k))
         pairs: Pairs = np.zeros((3, 3, k, k))
@@ -208,25 +212,28 @@ class FlexibleBody(Elasticity):
         frame: str = "centre of mass",
         triangles: ArrayLike | None = None,
     ) -> Self:
-        """Reduce the finite-element matrices of a free body, by Craig and Bampton's method.
+        """Reduce the finite-element matrices of a free body by the Craig-Bampton method.
 
         Parameters
         ----------
         M, K : (3 * nodes, 3 * nodes)
-            Mass and stiffness, dense or sparse; x, y, z of the first node, and so on.
+            Mass and stiffness matrices, dense or sparse; unknowns are x, y, z of the first node,
+            and so on.
         nodes : (nodes, 3)
-            Places of the nodes [m].
+            Positions of the nodes [m].
         interfaces : mapping
-            Name -> numbers of its nodes, at least three; the interface is rigid.
+            Name -> indices of at least three nodes. Each interface moves as a rigid body.
         modes : int
-            How many modes with held interfaces are kept besides the shapes of moved interfaces.
+            Number of fixed-interface normal modes to keep, in addition to the constraint modes of
+            the interfaces.
         frame : str
-            `"centre of mass"`: the frame follows the mean motion, and the unknowns are modes of the
-            free body. The name of an interface: it is fixed there, and the unknowns are motions of
-            the other interfaces, six each, and amplitudes of the modes.
+            `"centre of mass"`: the frame follows the mean motion, and the elastic coordinates are
+            modes of the free body. The name of an interface: the frame is fixed to it, and the
+            elastic coordinates are the motions of the other interfaces, six each, and modal
+            amplitudes.
         triangles : (m, 3), optional
-            Numbers of the nodes at the corners of each triangle of the surface, which is drawn;
-            counterclockwise seen from outside.
+            Indices of the nodes of each triangle of the surface to draw, counterclockwise seen from
+            outside.
         """
         places = numbers(nodes, "nodes")
         if places.ndim != 2 or places.shape[1] != 3:
@@ -266,9 +273,18 @@ class FlexibleBody(Elasticity):
         frame: str = "centre of mass",
         degree: int = 2,
     ) -> Self:
-        """Make a body of a mesh of scikit-fem in space; its interfaces are named boundaries.
+        """Make a flexible body from a three-dimensional scikit-fem mesh.
 
-        For `modes` and `frame` see `from_matrices`, for the rest `poinsot.flexible.ElasticMesh`.
+        Parameters
+        ----------
+        mesh : skfem.Mesh
+            Tetrahedra or hexahedra [m].
+        interfaces : sequence of str
+            Names of boundaries of the mesh; each moves as a rigid body.
+        density, youngs_modulus, poissons_ratio, degree
+            Material and elements; see `poinsot.flexible.ElasticMesh`.
+        modes, frame
+            See `from_matrices`.
         """
         body = ElasticMesh(
             mesh=mesh,
@@ -278,7 +294,9 @@ class FlexibleBody(Elasticity):
             degree=degree,
         )
         if body.dim != 3:
-            raise InputError("a flexible body needs a mesh in space: tetrahedra or hexahedra")
+            raise InputError(
+                "a flexible body needs a three-dimensional mesh of tetrahedra or hexahedra"
+            )
         names = (interfaces,) if isinstance(interfaces, str) else interfaces
         free = FreeBody(
             M=body.M,
@@ -297,9 +315,9 @@ class FlexibleBody(Elasticity):
         pairs: Pairs | None,
         modes: int,
         frame: str,
-        drawn: "_Outside | None",
+        drawn: _Outside | None,
     ) -> Self:
-        """Return the body with the frame where it is asked for."""
+        """Return the reduced body with the requested frame."""
         T = free.craig_bampton(count(modes, "modes", 0))
         names = list(free.interfaces)
         if frame == "centre of mass":
@@ -312,7 +330,9 @@ class FlexibleBody(Elasticity):
             known = ["centre of mass", *names]
             raise InputError(f"frame is {frame!r}; {did_you_mean(str(frame), known)}")
         if T.shape[1] == 0:
-            raise InputError("no unknowns are left: allow modes, or give another interface")
+            raise InputError(
+                "no elastic coordinates are left; increase modes, or give another interface"
+            )
         R = free.rigid(origin)
         both = np.column_stack([R, T])
         M, K = both.T @ (free.M @ both), T.T @ (free.K @ T)
@@ -335,7 +355,7 @@ class FlexibleBody(Elasticity):
     # -- files -----------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the body to a file that `load` reads: netCDF if it is called `.nc`, or `.npz`."""
+        """Write a file that `load` reads: netCDF for the suffix `.nc`, otherwise `.npz`."""
         arrays: dict[str, Any] = {"M": self.M, "K": self.K}
         arrays["interface_names"] = np.array(list(self.interfaces))
         for part in ("position", "modes"):
@@ -361,13 +381,13 @@ class FlexibleBody(Elasticity):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a body from an `.npz` file, or from a netCDF file that is called `.nc`.
+        """Read a body from an `.npz` file, or from netCDF if the suffix is `.nc`.
 
-        It holds `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,), `interface_position` (i, 3)
-        and `interface_modes` (i, 6, k); it may hold `damping` (k, k) and, for a mass matrix that
-        depends on the deformation, `moments` (3, 3, k) and `pairs` (3, 3, k, k) of `MassIntegrals`.
-        What is drawn is `surface_points` (n, 3), `surface_triangles` (m, 3) and `surface_modes`
-        (n, 3, k) of `Skin`.
+        Required arrays are `M` (6 + k, 6 + k), `K` (k, k), `interface_names` (i,),
+        `interface_position` (i, 3) and `interface_modes` (i, 6, k). Optional are `damping` (k, k),
+        for a mass matrix that depends on the deformation `moments` (3, 3, k) and `pairs` (3, 3, k,
+        k) of `MassIntegrals`, and for the surface to draw `surface_points` (n, 3),
+        `surface_triangles` (m, 3) and `surface_modes` (n, 3, k) of `Skin`.
         """
         arrays = _arrays(path)
         needed = ("M", "K", "interface_names", "interface_position", "interface_modes")
@@ -443,7 +463,8 @@ def _check_rigid(M: Array) -> None:
         raise InputError("M: its first three rows and columns must be the mass times the identity")
     if abs(M[3:6, :3] - skew(s)).max() > TOLERANCE * size:
         raise InputError(
-            "M: rows 4 to 6 and columns 1 to 3 must be skew(s), s = m times the centre"
+            "M: rows 4 to 6 and columns 1 to 3 must be skew(s), where s is m times the centre of "
+            "mass"
         )
 
 

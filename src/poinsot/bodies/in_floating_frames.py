@@ -1,10 +1,10 @@
 """Elastic bodies in floating frames over a step: the equations of `systems.floating.steps`.
 
-The floating frame is a body without inertia of its own; in its state v and Omega are in body axes
-(columns VELOCITY and MOMENTUM). Elastic coordinates come in groups of three, each a body that does
-not turn: its position is u, its velocity v_f. A frame that is carried is a body whose twist
-follows, t_C = L w: it has nodes of motion, where this is an equation, and nodes of momentum, where
-the sum of forces on it is one.
+The floating frame is a body without inertia of its own; v and Omega of its state are in body axes
+(columns VELOCITY and MOMENTUM). Elastic coordinates are in groups of three, each a body without
+rotation: its position is u, its velocity v_f. A carried frame is a body whose twist follows,
+t_C = L w: it has nodes of motion with this equation, and nodes of momentum with the sum of forces
+on it.
 """
 
 from poinsot.bodies.carried_frames import (

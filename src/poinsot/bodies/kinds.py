@@ -1,4 +1,4 @@
-"""Kinds of bodies: which one a shape makes."""
+"""Kinds of bodies by shape."""
 
 from typing import Final
 

@@ -1,16 +1,16 @@
-"""The unknowns of Livens' equations that the shortest form leaves out, as nodes of their own.
+"""Unknowns of Livens' equations that the shortest form eliminates, as separate nodes.
 
 EML [KB24, eq. (86)] solves for velocity and momentum at the end and for the multiplier of the unit
-constraint besides the turn: nodes nu, pi and rest = (nu scalar, pi scalar, h lambda). REML
-[KB24, eq. (103)] keeps the multiplier alone. With rho = pi_1 - pi_0 + (2 h / kappa) nu_m (0, y) the
-equations are
+constraint, in addition to the rotation: nodes nu, pi and rest = (nu scalar, pi scalar, h lambda).
+REML [KB24, eq. (103)] keeps the multiplier only. With rho = pi_1 - pi_0 + (2 h / kappa) nu_m (0, y)
+the equations are
 
     rotation      R_0 vec(rho conj(mu)) / 2
     velocity      nu_1 + nu_0 - (2/h) kappa (delta - 1)
     momentum      pi_1 + pi_0 - 4 mu (0, y)
     multiplier    mu·rho + h lambda mu·mu
 
-The Cayley map keeps quaternions unit by itself. All trajectories are the same.
+The Cayley map keeps the quaternions unit. All trajectories are the same.
 """
 
 from typing import TypeAlias

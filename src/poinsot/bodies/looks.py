@@ -1,4 +1,6 @@
-"""What bodies look like where it is not their shape: solids and meshes that carry no mass."""
+"""What is drawn of a body instead of its shape: solids and meshes without mass."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +19,25 @@ KINDS = {"box": 3, "cylinder": 2, "ellipsoid": 3, "mesh": 0}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Look:
-    """Something that is drawn of a body, and has no mass.
+    """A solid or mesh that is drawn for a body and has no mass.
 
     Parameters
     ----------
     kind : {"box", "cylinder", "ellipsoid", "mesh"}
-        What it is.
+        Kind of solid.
     sizes : sequence of float
-        Edges of a box; radius and length of a cylinder, along z; semi-axes of an ellipsoid [m].
+        Edge lengths of a box; radius and length of a cylinder along z; semi-axes of an ellipsoid
+        [m]. Empty for a mesh.
     mesh : Triangles
-        Of a mesh.
-    position : (3,), rotation
-        Where it is, from the centre of mass, in the axes of the body [m].
+        The mesh, if `kind` is `"mesh"`.
+    position : (3,)
+        Position relative to the centre of mass, in body axes [m].
+    rotation
+        Rotation relative to the body axes: 3x3 matrix, scalar-first quaternion, or `Rotation`.
     colour : str
-        `"#rrggbb"`; None: that of the body.
+        `"#rrggbb"`. Default: the colour of the body.
     opacity : float
-        From 0, not to be seen, to 1.
+        From 0 (invisible) to 1 (opaque).
     """
 
     kind: str
@@ -44,7 +49,7 @@ class Look:
     opacity: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn."""
+        """Check all parameters."""
         if self.kind not in KINDS:
             raise InputError(f"Look: kind is {self.kind!r}; known: {', '.join(KINDS)}")
         what = f"Look: {self.kind}"
@@ -52,9 +57,9 @@ class Look:
         if len(sizes) != KINDS[self.kind]:
             raise InputError(f"{what}: {KINDS[self.kind]} sizes are needed, got {len(sizes)}")
         if (self.kind == "mesh") is (self.mesh is None):
-            raise InputError(f"{what}: give `mesh` for the kind 'mesh', and for no other")
+            raise InputError(f"{what}: give `mesh` if, and only if, the kind is 'mesh'")
         if not 0 <= number(self.opacity, f"{what}: opacity") <= 1:
-            raise InputError(f"{what}: opacity is {self.opacity!r}; it is from 0 to 1")
+            raise InputError(f"{what}: opacity is {self.opacity!r}; it must be from 0 to 1")
         if self.colour is not None and not _is_colour(self.colour):
             raise InputError(f"{what}: colour is {self.colour!r}; write it as '#rrggbb'")
         R = as_rotation_matrix(self.rotation, name=f"{what}: rotation")

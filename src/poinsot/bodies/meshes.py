@@ -1,11 +1,13 @@
-r"""Meshes: surfaces of triangles, files of them, and bodies that they enclose.
+r"""Triangle meshes, and rigid bodies with the mass properties of the volume that they enclose.
 
-Integrals over what a closed surface encloses are sums over tetrahedra on its triangles,
+Integrals over the volume of a closed surface are sums over tetrahedra on its triangles:
 
 .. math:: V = \tfrac16 \sum \det(a, b, c), \qquad
           \int x x^\top dV = \sum \frac{\det(a, b, c)}{120}
           \bigl(a a^\top + b b^\top + c c^\top + (a + b + c)(a + b + c)^\top\bigr) .
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,25 +25,31 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """The surface of a mesh: `vertices` (n, 3) [m] and `faces` (m, 3), indices of vertices."""
+    """A triangle mesh: `vertices` (n, 3) [m], and `faces` (m, 3) as indices of vertices."""
 
     vertices: NDArray[np.float64]
     faces: NDArray[np.intp]
 
     def __post_init__(self) -> None:
-        """Refuse what is no mesh."""
+        """Check shapes and indices."""
         vertices, faces = np.array(self.vertices, dtype=float), np.array(self.faces, dtype=np.intp)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.all(np.isfinite(vertices)):
-            raise InputError(f"a mesh has vertices of three finite numbers, got {vertices.shape}")
+            raise InputError(
+                f"mesh: vertices must be finite numbers of shape (n, 3), got shape {vertices.shape}"
+            )
         if faces.ndim != 2 or faces.shape[1] != 3 or not faces.size:
-            raise InputError(f"a mesh has triangles of three vertices each, got {faces.shape}")
+            raise InputError(
+                f"mesh: faces must be indices of shape (m, 3), got shape {faces.shape}"
+            )
         if faces.min() < 0 or faces.max() >= len(vertices):
-            raise InputError(f"the triangles of a mesh name vertices 0 to {len(vertices) - 1} only")
+            raise InputError(
+                f"mesh: faces must be indices of vertices, from 0 to {len(vertices) - 1} only"
+            )
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "faces", faces)
 
-    def at_most(self, count: int) -> "Triangles":
-        """Return a coarser mesh, if it can be of at most so many triangles: near vertices merge."""
+    def at_most(self, count: int) -> Triangles:
+        """Return a coarser mesh with at most `count` triangles, by merging nearby vertices."""
         found, cells = self.merged(0.0), 256.0
         size = float(np.ptp(self.vertices, axis=0).max())
         while len(found.faces) > count and size > 0 and cells > 1:
@@ -49,8 +57,11 @@ class Triangles:
             cells /= 1.25
         return found
 
-    def merged(self, size: float) -> "Triangles":
-        """Return the mesh with vertices in a cell of a grid [m] as one; 0: those that coincide."""
+    def merged(self, size: float) -> Triangles:
+        """Return the mesh with the vertices in each grid cell merged.
+
+        `size` is the edge length of the cells [m]; 0 merges vertices that coincide.
+        """
         keys = np.round(self.vertices / size) if size else self.vertices
         _, first, own = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         faces = own.reshape(-1)[self.faces]
@@ -61,7 +72,7 @@ class Triangles:
 
 
 def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str | None]:
-    """Return the mesh of a file, and its own colour if it has one; needs `poinsot[robots]`."""
+    """Return the mesh of a file and its colour, if it has one; needs `poinsot[robots]`."""
     trimesh = optional("trimesh", "robots")
     if not Path(path).is_file():
         raise InputError(f"mesh '{path}': there is no such file")
@@ -70,9 +81,9 @@ def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str 
     except ImportError as error:
         raise InputError(f"mesh '{path}': {error}") from None
     except Exception as error:  # whatever a parser of somebody else's files raises
-        raise InputError(f"mesh '{path}' is broken: {type(error).__name__}: {error}") from None
+        raise InputError(f"mesh '{path}' cannot be read: {type(error).__name__}: {error}") from None
     if not len(getattr(mesh, "faces", ())):
-        raise InputError(f"mesh '{path}': there are no triangles in it")
+        raise InputError(f"mesh '{path}': it contains no triangles")
     colour = getattr(mesh.visual, "main_color", None) if mesh.visual.kind else None
     text = None if colour is None else "#" + "".join(f"{int(part):02x}" for part in colour[:3])
     return Triangles(mesh.vertices * np.asarray(scale, dtype=float), mesh.faces), text
@@ -80,32 +91,36 @@ def load_mesh(path: str | Path, scale: ArrayLike = 1.0) -> tuple[Triangles, str 
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Solid):
-    """The body that a closed mesh encloses, given by `mass` [kg] or by `density` [kg/m^3].
+    """A homogeneous rigid body with the volume of a closed mesh, given by `mass` or `density`.
 
-    Its position in a model is that of its centre of mass, and its axes are those of the mesh. The
-    mesh may lie anywhere: `origin` is where its own origin is from the centre of mass [m].
+    The position of the body in a model is that of its centre of mass; its axes are those of the
+    mesh. `origin` is the origin of the mesh relative to the centre of mass [m].
 
     Parameters
     ----------
     surface : Triangles
-        Its surface; `Mesh.load` reads one from a file.
+        Closed surface with outward normals; `Mesh.load` reads one from a file.
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     surface: Triangles
 
     def _check_sizes(self) -> None:
-        """Refuse what encloses nothing."""
+        """Raise `InputError` if the surface is not closed or encloses no volume."""
         if not isinstance(self.surface, Triangles):
             raise InputError(f"Mesh: surface: expected Triangles, got {self.surface!r}")
         open_edges = _open_edges(self.surface.merged(0.0).faces)
         if open_edges:
             raise InputError(
                 f"Mesh: the surface is not closed, or its triangles do not all face outwards: "
-                f"{open_edges} of its edges have no counterpart; repair it, or give a RigidBody "
-                "with this mesh as a Look"
+                f"{open_edges} of its edges have no opposite edge; repair the mesh, or use a "
+                "RigidBody with this mesh as a Look"
             )
         if not self.volume > 0:
-            raise InputError("Mesh: the surface encloses no volume")
+            raise InputError(
+                "Mesh: the surface encloses no volume; give a closed mesh with a thickness"
+            )
 
     @classmethod
     def load(
@@ -115,10 +130,10 @@ class Mesh(Solid):
         scale: ArrayLike = 1.0,
         mass: float | None = None,
         density: float | None = None,
-    ) -> "Mesh":
-        """Return the body that a file encloses (STL, OBJ, glTF, ...); needs `poinsot[robots]`.
+    ) -> Mesh:
+        """Read a mesh file (STL, OBJ, glTF, ...) as a rigid body; needs `poinsot[robots]`.
 
-        `scale` is one number or three, such as 1e-3 for a file in millimetres.
+        `scale` is one factor, or one for each axis, such as 1e-3 for a file in millimetres.
         """
         given = {"mass": mass, "density": density}
         known = {label: value for label, value in given.items() if value is not None}
@@ -126,7 +141,7 @@ class Mesh(Solid):
 
     @cached_property
     def _tetrahedra(self) -> tuple[Array, Array]:
-        """Six times the volume of each tetrahedron from the middle, and their corners (m, 3, 3)."""
+        """Six times the volumes of tetrahedra from the mean vertex, and their corners (m, 3, 3)."""
         corners = self.surface.vertices[self.surface.faces] - self._middle
         return np.linalg.det(corners), corners
 
@@ -136,19 +151,19 @@ class Mesh(Solid):
 
     @property
     def volume(self) -> float:
-        """Volume, whichever way the triangles face [m^3]."""
+        """Enclosed volume [m^3]."""
         return abs(float(self._tetrahedra[0].sum())) / 6
 
     @property
     def origin(self) -> Array:
-        """Where the origin of the mesh is from the centre of mass [m]; (3,)."""
+        """Origin of the mesh relative to the centre of mass [m]; (3,)."""
         sixfold, corners = self._tetrahedra
         centre = np.einsum("m,mij->j", sixfold, corners) / (4 * sixfold.sum())
         return np.asarray(-(self._middle + centre))
 
     @property
     def second_moments(self) -> tuple[float, float, float]:
-        """Mean squares of x, y, z from the centre of mass [m^2]."""
+        """Mean squares of x, y, z about the centre of mass [m^2]."""
         x, y, z = (np.diag(self.euler_B) / self.mass).tolist()
         return x, y, z
 
@@ -169,7 +184,7 @@ class Mesh(Solid):
 
 
 def _open_edges(faces: NDArray[np.intp]) -> int:
-    """Return how many directed edges have no opposite one."""
+    """Return the number of directed edges without an opposite edge."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     count = int(edges.max()) + 1
     along, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]

@@ -26,8 +26,8 @@ class Rigid(Body):
         """Refuse a body without any inertia, whose rotation nothing determines."""
         if not self.principal.euler.any():
             raise InputError(
-                f"body '{self.name}' ({type(self.shape).__name__}) has a mass and no inertia about "
-                "any axis; use PointMass, or give it a size"
+                f"body '{self.name}' ({type(self.shape).__name__}) has no inertia about any axis, "
+                "so that its rotation is not determined; use PointMass, or give it a size"
             )
 
     @property

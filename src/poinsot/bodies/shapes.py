@@ -2,9 +2,11 @@ r"""Shapes and their mass properties: mass, centre of mass, inertia and Euler te
 
 .. math:: E = \int X X^\top dm, \qquad J = \int (X^\top X I - X X^\top) dm = tr(E) I - E
 
-X runs from the centre of mass, components in the axes of the shape. Cylinder, cone and rod have
-their axis along the local z (director d3). SI units: kg, m, kg m^2, kg/m^3.
+X is measured from the centre of mass, in the axes of the shape. The axis of cylinders, cones and
+rods is the local z axis (director d3). SI units: kg, m, kg m^2, kg/m^3.
 """
+
+from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
@@ -26,13 +28,13 @@ from poinsot.bodies.tensors import (
 from poinsot.errors import InputError
 from poinsot.so3 import Rotation, RotationLike, as_rotation_matrix
 
-#: The mass was left out and follows from the density; `__post_init__` replaces it by a number.
+#: Default of a mass that follows from the density; `__post_init__` replaces it by a number.
 FROM_DENSITY: Final = cast(float, None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(ABC):
-    """Something with mass; `mass` in kg, all tensors in the axes of the shape."""
+    """Base class of shapes: a mass [kg] and its tensors in the axes of the shape."""
 
     mass: float
     #: Lengths that it is given by [m], and those of them that may be zero.
@@ -40,75 +42,75 @@ class Shape(ABC):
     _thin: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        """Refuse impossible sizes, and a mass that is not positive."""
+        """Raise `InputError` for impossible sizes or a mass that is not positive."""
         self._check_sizes()
         _set(self, "mass", _number(self._given_mass(), f"{self._label}: mass", "kg"))
 
     def _check_sizes(self) -> None:
-        """Refuse impossible sizes and keep the others as floats."""
+        """Check the sizes and convert them to floats."""
         for name in self._lengths:
             given, what = getattr(self, name), f"{self._label}: {name}"
             _set(self, name, _number(given, what, "m", zero=name in self._thin))
 
     def _given_mass(self) -> float:
-        """Return the mass [kg], which may follow from something else."""
+        """Return the mass [kg], given or derived."""
         return self.mass
 
     @property
     def centre(self) -> Array:
-        """Centre of mass from the reference point of the shape, in its axes [m]; (3,).
+        """Centre of mass relative to the reference point, in the axes of the shape [m]; (3,).
 
-        Zero for all shapes but `Composite`: their reference point is the centre of mass.
+        Zero for all shapes except `Composite`: their reference point is the centre of mass.
         """
         return np.zeros(3)
 
     @property
     @abstractmethod
     def euler_B(self) -> Array:
-        """Euler tensor, the integral of X X^T dm about the centre of mass [kg m^2]; (3, 3)."""
+        """Euler tensor about the centre of mass, the integral of X X^T dm [kg m^2]; (3, 3)."""
 
     @property
     def inertia_B(self) -> Array:
         """Inertia tensor J = tr(E) I - E about the centre of mass [kg m^2]; (3, 3)."""
         return inertia_from_euler(self.euler_B)
 
-    def with_point_mass(self, mass: float, position: ArrayLike) -> "Composite":
+    def with_point_mass(self, mass: float, position: ArrayLike) -> Composite:
         """Return this shape with a point mass [kg] at a position from its reference point [m]."""
         return Composite(parts=[(self, (0, 0, 0), None), (PointMass(mass=mass), position, None)])
 
     @property
     def _label(self) -> str:
-        """How messages call this shape."""
+        """Name of this shape in messages."""
         return type(self).__name__
 
 
 class Elasticity(Shape):
-    """A shape that deforms."""
+    """Base class of elastic shapes."""
 
     @property
     @abstractmethod
     def flexibility(self) -> Flexibility:
-        """Its numbers in the floating frame."""
+        """Inertia, stiffness and modes in the floating frame."""
 
     @property
     @abstractmethod
     def places(self) -> Sequence[str]:
-        """What its places are called, in order."""
+        """Names of the places at which something can attach, in order."""
 
     @abstractmethod
     def off(self, X: Array) -> Array:
-        """Return how far a point X of its frame is from the section of each place [m]."""
+        """Return the distance of a point X of the frame from each place [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Solid(Shape):
-    """A homogeneous shape, given by `mass` [kg] or by `density` [kg/m^3] (exactly one of them)."""
+    """Base class of homogeneous solids, given by either `mass` [kg] or `density` [kg/m^3]."""
 
     mass: float = FROM_DENSITY
     density: float | None = None
 
     def _given_mass(self) -> float:
-        """Return mass = density * volume, unless the mass is given."""
+        """Return the mass, or density times volume."""
         if (self.mass is FROM_DENSITY) == (self.density is None):
             given = "neither" if self.density is None else "both"
             raise InputError(f"{self._label}: give mass or density, exactly one; got {given}")
@@ -130,19 +132,25 @@ class Solid(Shape):
     @property
     @abstractmethod
     def second_moments(self) -> tuple[float, float, float]:
-        """Mean squares of x, y, z over the volume, the Euler tensor for unit mass [m^2]."""
+        """Mean squares of x, y, z over the volume, i.e. the Euler tensor per unit mass [m^2]."""
 
     @property
     def euler_B(self) -> Array:
-        """Euler tensor, diagonal: mass times the mean squares of x, y, z [kg m^2]; (3, 3)."""
+        """Euler tensor: mass times the mean squares of x, y, z, diagonal [kg m^2]; (3, 3)."""
         return np.diag([self.mass * moment for moment in self.second_moments])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box(Solid):
-    """A cuboid with edges `size` = (a, b, c) [m] along x, y, z; E = m diag(a^2, b^2, c^2)/12.
+    """A homogeneous cuboid; E = m diag(a^2, b^2, c^2)/12.
 
-    One edge may be zero (a plate), or two (a rod): then give the mass.
+    Parameters
+    ----------
+    size : (3,)
+        Edge lengths (a, b, c) along x, y, z [m]. One may be zero (a plate) or two (a rod), if the
+        mass is given.
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     size: Sequence[float]
@@ -167,9 +175,14 @@ class Box(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class Cylinder(Solid):
-    """A cylinder of `radius` r and `length` l [m] along z; E = m diag(r^2/4, r^2/4, l^2/12).
+    """A homogeneous cylinder along z; E = m diag(r^2/4, r^2/4, l^2/12).
 
-    Length zero is a thin disc: then give the mass.
+    Parameters
+    ----------
+    radius, length : float
+        r and l [m]. A length of zero is a thin disc; give the mass then.
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     radius: float
@@ -189,10 +202,15 @@ class Cylinder(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class HollowCylinder(Solid):
-    """A tube between `inner_radius` a and `outer_radius` b, of `length` l [m] along z.
+    """A homogeneous tube along z; E = m diag((a^2 + b^2)/4, (a^2 + b^2)/4, l^2/12).
 
-    E = m diag((a^2 + b^2)/4, (a^2 + b^2)/4, l^2/12). Equal radii are a thin wall, length zero
-    a flat ring: then give the mass.
+    Parameters
+    ----------
+    inner_radius, outer_radius, length : float
+        a, b and l [m]. Equal radii are a thin wall, a length of zero is a flat ring; give the mass
+        then.
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     inner_radius: float
@@ -225,7 +243,15 @@ class HollowCylinder(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class Sphere(Solid):
-    """A ball of `radius` r [m]; E = m r^2/5 I."""
+    """A homogeneous ball; E = m r^2/5 I.
+
+    Parameters
+    ----------
+    radius : float
+        r [m].
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
+    """
 
     radius: float
     _lengths = ("radius",)
@@ -243,10 +269,17 @@ class Sphere(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class Cone(Solid):
-    """A cone with base `radius` r and `height` h [m], its apex on the positive z axis.
+    """A homogeneous cone with its apex on the positive z axis.
 
-    Its reference point is the centre of mass: the apex lies at z = 3h/4, the base at z = -h/4.
+    The reference point is the centre of mass: the apex is at z = 3h/4, the base at z = -h/4.
     E = m diag(3 r^2/20, 3 r^2/20, 3 h^2/80).
+
+    Parameters
+    ----------
+    radius, height : float
+        r of the base and h [m].
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
     """
 
     radius: float
@@ -267,7 +300,15 @@ class Cone(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class Ellipsoid(Solid):
-    """An ellipsoid with `semi_axes` (a, b, c) [m] along x, y, z; E = m diag(a^2, b^2, c^2)/5."""
+    """A homogeneous ellipsoid; E = m diag(a^2, b^2, c^2)/5.
+
+    Parameters
+    ----------
+    semi_axes : (3,)
+        Semi-axes (a, b, c) along x, y, z [m].
+    mass, density : float
+        Mass [kg] or density [kg/m^3]; give exactly one.
+    """
 
     semi_axes: Sequence[float]
 
@@ -288,7 +329,15 @@ class Ellipsoid(Solid):
 
 @dataclass(frozen=True, kw_only=True)
 class ThinRod(Shape):
-    """A rod of `length` l [m] along z, without thickness; E = m diag(0, 0, l^2/12)."""
+    """A homogeneous rod along z without thickness; E = m diag(0, 0, l^2/12).
+
+    Parameters
+    ----------
+    length : float
+        l [m].
+    mass : float
+        Mass [kg].
+    """
 
     length: float
     _lengths = ("length",)
@@ -301,7 +350,13 @@ class ThinRod(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class PointMass(Shape):
-    """A mass without extension, E = 0: a body with a position only, which does not turn."""
+    """A point mass, E = 0: a body with a position and no orientation.
+
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    """
 
     @property
     def euler_B(self) -> Array:
@@ -311,24 +366,36 @@ class PointMass(Shape):
 
 @dataclass(frozen=True, kw_only=True)
 class RigidBody(Shape):
-    """A body known by its mass and inertia alone, about its centre of mass.
+    """A rigid body given by its mass and its inertia about the centre of mass.
 
-    `inertia` is three principal values (J1, J2, J3) or a symmetric 3x3 tensor, whose off-diagonal
-    entries are J_xy = -integral of x y dm [kg m^2]. `frame` is the rotation R_BF of the axes F in
-    which the inertia is given; J_B = R_BF J_F R_BF^T. None: the axes of the body.
+    Parameters
+    ----------
+    mass : float
+        Mass [kg].
+    inertia : (3,) or (3, 3)
+        Principal values (J1, J2, J3), or a symmetric tensor with the off-diagonal entries
+        J_xy = -integral of x y dm [kg m^2].
+    frame
+        Rotation R_BF of the axes F in which the inertia is given, J_B = R_BF J_F R_BF^T: 3x3
+        matrix, scalar-first quaternion, or `Rotation`. Default: the axes of the body.
     """
 
     inertia: ArrayLike
     frame: RotationLike = None
 
     def __post_init__(self) -> None:
-        """Refuse an inertia that belongs to no body."""
+        """Raise `InputError` for an inertia that no body has."""
         super().__post_init__()
         J = _floats(self.inertia, f"{self._label}: inertia", "kg m^2")
         if J.shape not in ((3,), (3, 3)):
             raise InputError(
                 f"{self._label}: inertia has shape {J.shape}; give three principal values or a 3x3 "
                 "tensor [kg m^2]"
+            )
+        if not J.any():
+            raise InputError(
+                f"{self._label}: inertia is zero; give its principal values [kg m^2], or use "
+                "PointMass for a body that does not rotate"
             )
         check_inertia(np.diag(J) if J.ndim == 1 else J, f"{self._label}: inertia")
         # Tuples make bodies comparable, and unchangeable like the rest.
@@ -354,7 +421,7 @@ class RigidBody(Shape):
 
 
 class Part(NamedTuple):
-    """A shape of a `Composite`: where its reference point lies [m], and how its axes are turned."""
+    """A shape of a `Composite`, with the position of its reference point [m] and its rotation."""
 
     shape: Shape
     position: tuple[float, float, float]
@@ -363,18 +430,24 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Composite(Shape):
-    """Shapes joined to one rigid body; `parts` = [(shape, position, rotation), ...].
+    """Several shapes joined to one rigid body.
 
-    `position` places the reference point of a part in the axes of the composite [m]; `rotation`
-    turns its axes (3x3 matrix, scalar-first quaternion, Rotation, or None). Kept as `Part` tuples.
-    By the parallel-axes theorem E = sum of R_i E_i R_i^T + m_i s_i s_i^T, s_i = c_i - centre.
+    The Euler tensor follows from the parallel-axis theorem, E = sum of R_i E_i R_i^T + m_i s_i
+    s_i^T with s_i = c_i - centre.
+
+    Parameters
+    ----------
+    parts : sequence of (shape, position, rotation)
+        `position` [m] is that of the reference point of the shape, and `rotation` that of its axes
+        (3x3 matrix, scalar-first quaternion, `Rotation` or None), both in the axes of the
+        composite. Stored as `Part` tuples.
     """
 
     parts: Sequence[tuple[Shape, ArrayLike, RotationLike]]
     mass: float = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the parts and add up their masses."""
+        """Check the parts and add their masses."""
         parts = tuple(_part(part, f"{self._label}: part {i}") for i, part in enumerate(self.parts))
         if not parts:
             raise InputError(f"{self._label}: no parts; give [(shape, position, rotation), ...]")
@@ -398,7 +471,7 @@ class Composite(Shape):
         return E
 
     def _placed(self) -> list[tuple[Shape, Array, Array]]:
-        """Each shape with its centre of mass and rotation in the axes of the composite."""
+        """Return each shape with centre of mass [m] and rotation in the composite's axes."""
         placed = []
         for shape, position, rotation in self.parts:
             R = as_rotation_matrix(rotation)
@@ -407,7 +480,7 @@ class Composite(Shape):
 
 
 def _part(part: Any, name: str) -> Part:
-    """Return a part of a composite, checked."""
+    """Return a part of a composite; raise `InputError` if it is none."""
     try:
         shape, position, rotation = part
     except (TypeError, ValueError):
@@ -417,7 +490,10 @@ def _part(part: Any, name: str) -> Part:
     if not isinstance(shape, Shape):
         raise InputError(f"{name}: {shape!r} is not a shape; give a Box, a RigidBody, ... first")
     if isinstance(shape, Elasticity):
-        raise InputError(f"{name}: a {shape._label} is elastic; weld it to a body by a joint")
+        raise InputError(
+            f"{name}: a {shape._label} is elastic and cannot be a part of a rigid body; add it as "
+            "a body and connect it by a Weld"
+        )
     place = _floats(position, f"{name}: position", "m")
     if place.shape != (3,):
         raise InputError(f"{name}: position has shape {place.shape}; give three numbers [m]")

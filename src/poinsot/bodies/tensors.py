@@ -162,8 +162,8 @@ def check_inertia(J: Array, name: str) -> None:
     smaller = principal[i] + principal[j]
     if smaller < principal[k] - TOLERANCE * size:
         raise InputError(
-            f"{name} belongs to no body: J{i + 1} + J{j + 1} = {smaller:.9g} is less than "
+            f"{name} is not possible for a body: J{i + 1} + J{j + 1} = {smaller:.9g} is less than "
             f"J{k + 1} = {principal[k]:.9g} kg m^2, short by {principal[k] - smaller:.3g} "
-            "(triangle inequality of the principal values); check axes and units, and that it is "
-            "taken about the centre of mass"
+            "(triangle inequality of the principal values); check axes and units, and whether it "
+            "refers to the centre of mass"
         )

@@ -1,9 +1,9 @@
-r"""The unknowns of bodies, and the numbers that are made of them, such as those of their frames.
+"""The unknowns of bodies, and the numbers computed from them, such as those of their frames.
 
 .. math:: f = F q + f_0
 
-A rigid body has all of its numbers as unknowns: twelve in directors, seven in quaternions. One
-that does not turn has the three of its position; the others stay as they are. A frame that is
+For a rigid body all numbers are unknowns: twelve in directors, seven in quaternions. A body
+without rotation has the three unknowns of its position; the other numbers are constant. A frame
 carried by an elastic body has none.
 """
 

@@ -1,4 +1,4 @@
-"""`python -m poinsot.cli` is `poinsot`."""
+"""`python -m poinsot.cli`: the same as `poinsot`."""
 
 from poinsot.cli import main
 

@@ -1,4 +1,4 @@
-"""`poinsot modes`, `bode` and `report`: small motions near an operating point, and on paper."""
+"""`poinsot modes`, `bode` and `report`: small motions near an operating point, and reports."""
 
 import json
 from pathlib import Path
@@ -18,17 +18,25 @@ from poinsot.result import load
 from poinsot.viz import plot_bode, write_page, write_report
 from poinsot.viz.formats import require_figure
 
-What = Annotated[str, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to linearise.")]
+What = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE.yaml|RUN.nc", help="Gallery example, model file or result to linearise."
+    ),
+]
 At = Annotated[
-    str, typer.Option(metavar="start|equilibrium|TIME", help="Where to linearise; TIME in s.")
+    str, typer.Option(metavar="start|equilibrium|TIME", help="Operating point; TIME in s.")
 ]
 Coordinates = Annotated[
-    str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
+    str | None,
+    typer.Option(
+        help=f"How rotations are described: {', '.join(COORDINATES)}.", show_default=False
+    ),
 ]
-Summary = Annotated[Path | None, typer.Option(help="Write the numbers as JSON.")]
-#: A band goes so far beyond the slowest and the fastest mode, and has so many points.
+Summary = Annotated[Path | None, typer.Option(help="Write the numbers to a JSON file.")]
+#: Margin of a frequency band beyond the slowest and the fastest mode, and its number of points.
 BEYOND, POINTS = 10.0, 400
-#: Where a resonance is looked at besides, in units of its half width.
+#: Additional points about a resonance, in units of its half width.
 PEAK = np.linspace(-3, 3, 13)
 
 
@@ -36,19 +44,21 @@ PEAK = np.linspace(-3, 3, 13)
 def modes(
     what: What,
     at: At = "start",
-    count: Annotated[int | None, typer.Option(help="How many, the slowest first.")] = None,
+    count: Annotated[int | None, typer.Option(help="Number of modes, slowest first.")] = None,
     coordinates: Coordinates = None,
     play: Annotated[
-        int | None, typer.Option(help="Number of a mode, to be played by the page.")
+        int | None, typer.Option(help="Number of the mode that the page plays.")
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page that plays a mode: the slowest, or --play.")
+        Path | None,
+        typer.Option(help="Write an HTML page that plays a mode; default: the slowest."),
     ] = None,
     summary: Summary = None,
 ) -> None:
-    """Show eigenfrequencies, damping ratios, and what moves most in each mode.
+    """Show eigenfrequencies, damping ratios and what moves most.
 
-    At a time, the model is simulated until then, as its file says; a result has been.
+    With --at TIME, the model is simulated up to this time with the options of its file, or the
+    state is taken from the result.
 
     Example:  poinsot modes crane.yaml --at equilibrium --count 6 --play 2 --html mode.html
     """
@@ -67,7 +77,7 @@ def modes(
 
 
 def _slowest(found: Modes) -> int:
-    """Return the first mode that is no rigid one, if there is any."""
+    """Return the first mode that is not rigid, if there is one."""
     return found.rigid if found.rigid < len(found) else 0
 
 
@@ -80,7 +90,7 @@ def _place(at: str) -> str:
 
 
 def _tell(linear: Any) -> None:
-    """Say what keeps a linear system from being that of an equilibrium or a steady motion."""
+    """Print why a linear system has no port-Hamiltonian form, if that is so."""
     why = getattr(linear, "why", "")
     if why:
         say(f"\nnote: {why}")
@@ -124,10 +134,8 @@ def _numbers(found: Modes) -> dict[str, Any]:
 @app.command()
 def bode(
     what: What,
-    source: Annotated[list[str], typer.Option("--from", help="Port that is fed; may be repeated.")],
-    target: Annotated[
-        list[str], typer.Option("--to", help="Port that is looked at; may be repeated.")
-    ],
+    source: Annotated[list[str], typer.Option("--from", help="Input port; may be repeated.")],
+    target: Annotated[list[str], typer.Option("--to", help="Output port; may be repeated.")],
     at: At = "start",
     band: Annotated[
         tuple[float, float] | None,
@@ -135,23 +143,27 @@ def bode(
     ] = None,
     coordinates: Coordinates = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the diagram: PNG, PDF or SVG.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the Bode diagram: PNG, PDF or SVG."),
     ] = None,
     summary: Summary = None,
 ) -> None:
-    """Show the frequency response between ports: its ends, its peaks, a Bode diagram.
+    """Show the frequency response between ports and its peaks.
 
-    A port with several entries has those as well: --to tip is all of them, --to tip[2] the last.
+    Components of vector ports are selected by an index: --to tip is all of them, --to tip[2] the
+    third.
 
     Example:  poinsot bode crane.yaml --from motor --to tip --band 0.1 100 -o bode.png
     """
     if band is not None and not 0 < band[0] < band[1] < np.inf:
-        raise InputError(f"--band {band[0]:g} {band[1]:g}: give two ascending positive numbers")
+        raise InputError(
+            f"--band {band[0]:g} {band[1]:g}: give two positive numbers [rad/s], lower one first"
+        )
     require_outputs(source_of(what), output, summary)
     if output is not None:
         require_figure(output)
     linear = linear_at(what, at, coordinates)
-    # Ports are looked at before modes are computed: a misspelt one is told at once.
+    # Evaluated once before modes are computed, so that a misspelt port is reported at once.
     frequency_response(linear, 1.0, inputs=source, outputs=target)
     response = frequency_response(linear, _grid(linear, band), inputs=source, outputs=target)
     say(f"{linear.name}: {_where(linear, at)}\n")
@@ -166,7 +178,7 @@ def bode(
 
 
 def _grid(linear: Any, band: tuple[float, float] | None) -> Array:
-    """Return frequencies [rad/s], dense where a damped mode has its peak."""
+    """Return frequencies [rad/s], with more of them near the peaks of damped modes."""
     found = find_modes(linear)
     sizes = found.frequencies[found.frequencies > 0]
     if band is None:
@@ -179,7 +191,7 @@ def _grid(linear: Any, band: tuple[float, float] | None) -> Array:
 
 
 def _peaks(response: FrequencyResponse) -> str:
-    """Return a table of the ends of the band, and of the peaks between them."""
+    """Return a table of the response at the ends of the band and at its peaks."""
     rows = [f"{'':<8} {'rad/s':>12} {'Hz':>12} {'dB':>9} {'phase [°]':>10}"]
     for i, output in enumerate(response.outputs):
         for j, input_ in enumerate(response.inputs):
@@ -200,7 +212,7 @@ def _peaks(response: FrequencyResponse) -> str:
 
 
 def _points(response: FrequencyResponse) -> dict[str, Any]:
-    """Return the response in numbers that JSON has; an infinite one is null."""
+    """Return the response as JSON data; infinite values are null."""
     values = {
         f"{output} / {input_}": [
             [float(z.real), float(z.imag)] if np.isfinite(z) else None
@@ -213,37 +225,42 @@ def _points(response: FrequencyResponse) -> dict[str, Any]:
     return {"model": response.name, "frequencies": frequencies, "responses": values}
 
 
-# -- on paper --------------------------------------------------------------------------------------
+# -- reports ---------------------------------------------------------------------------------------
 
 
 @app.command()
 def report(
-    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")],
+    file: Annotated[Path, typer.Argument(metavar="RUN.nc", help="Result file.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="HTML file; default: RUN.html.")
+        Path | None,
+        typer.Option("--output", "-o", help="HTML file to write; default: RUN.html."),
     ] = None,
     modes: Annotated[
         str | None,
-        typer.Option(metavar="start|equilibrium|TIME", help="Add the modes there; TIME in s."),
+        typer.Option(
+            metavar="start|equilibrium|TIME",
+            help="Include modes at this operating point; TIME in s.",
+        ),
     ] = None,
     source: Annotated[
-        list[str] | None, typer.Option("--from", help="Add the response there to this port.")
+        list[str] | None,
+        typer.Option("--from", help="Input port of a frequency response; may be repeated."),
     ] = None,
     target: Annotated[
-        list[str] | None, typer.Option("--to", help="Port that is looked at; may be repeated.")
+        list[str] | None, typer.Option("--to", help="Its output port; may be repeated.")
     ] = None,
 ) -> None:
-    """Write model, parameters, balances and plots to one file that needs no network.
+    """Write a report of a result as one HTML file.
 
-    Modes, and the response between ports, are those of small motions: at the start of the model, at
-    its equilibrium, or at a time of the run.
+    It has the model, parameters, balances and plots, and needs no network. Modes and responses
+    describe small motions about the start, the equilibrium, or the state at a time of the run.
 
     Example:  poinsot report run.nc -o report.html --modes equilibrium --from motor --to tip
     """
     target_file = output or file.with_suffix(".html")
     require_outputs(file, target_file)
     if bool(source) != bool(target):
-        raise InputError("a response is --from a port --to a port; give both")
+        raise InputError("a frequency response needs both ports; give --from PORT and --to PORT")
     result = load(file)
     if modes is None and not source:
         write_report(result, target_file)

@@ -1,16 +1,30 @@
-"""The command `poinsot`: what all its subcommands share."""
+"""The command `poinsot`: options and functions that all its subcommands share."""
 
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from poinsot.errors import InputError, PoinsotError, printable
 from poinsot.result import Result, output_path
 
+#: The order of the commands in `poinsot --help`.
+ORDER = ("gallery", "check", "run", "view", "plot", "report", "modes", "bode", "sweep")
+
+
+class _Commands(TyperGroup):
+    """The commands, in the order in which a newcomer meets them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names: first those of `ORDER`, then all others."""
+        return sorted(self.commands, key=[*ORDER, *sorted(self.commands)].index)
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="poinsot",
     help="Port-Hamiltonian multibody dynamics with exact energy balances.",
     no_args_is_help=True,
@@ -55,30 +69,30 @@ def _stop(message: str) -> None:
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines of plain text, whatever names are in them."""
+    """Print lines of text, with control characters in names escaped."""
     typer.echo("\n".join(map(printable, text.split("\n"))), err=err)
 
 
 def warn(result: Result) -> None:
-    """Print on stderr why a result is not to be trusted."""
+    """Print the warnings of a result to stderr."""
     for text in result.warnings:
         say(f"warning: {text}", err=True)
 
 
 def require_outputs(source: Path | None, *paths: Path | None) -> None:
-    """Refuse a file in a folder that is not there, and one that is read or written already."""
+    """Raise `InputError` for outputs in missing folders, and for files that are used twice."""
     taken = [] if source is None else [source]
     for path in filter(None, paths):
         output_path(path, f"cannot write '{path}'")
         for other in taken:
             if _same(path, other):
-                what = "it is read" if other is source else f"'{other}' is the same file"
+                what = "it is the input" if other is source else f"'{other}' is the same file"
                 raise InputError(f"cannot write '{path}': {what}; choose another name")
         taken.append(path)
 
 
 def _same(a: Path, b: Path) -> bool:
-    """Tell whether two names are of one file, by whatever path or link."""
+    """Return whether two paths, which may be links, are the same file."""
     if a.exists() and b.exists():
         return a.is_file() and a.samefile(b)
     return a.resolve() == b.resolve()

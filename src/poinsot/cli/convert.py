@@ -1,4 +1,4 @@
-"""`poinsot convert`: a result or a model in another format, by the suffixes of both names."""
+"""`poinsot convert`: a result or a model in another format, chosen by the file suffixes."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -32,35 +32,42 @@ MODEL_FILES, URDF, MJCF = (".yaml", ".yml"), (".urdf",), (".xml", ".mjcf")
 def convert(
     source: Annotated[
         Path,
-        typer.Argument(metavar="FROM", help="A result (.nc), or a model: .yaml, .urdf, .xml."),
+        typer.Argument(metavar="FROM", help="Result (.nc) or model (.yaml, .urdf, .xml)."),
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="TO", help="Where to write it; the suffix is the format.")
+        Path, typer.Argument(metavar="TO", help="File to write; its suffix is the format.")
     ],
     merge_fixed: Annotated[
-        bool, typer.Option("--merge-fixed", help="Make one body of links fixed to each other.")
+        bool, typer.Option("--merge-fixed", help="Merge links that are fixed to each other.")
     ] = False,
     repair_inertia: Annotated[
-        bool, typer.Option("--repair-inertia", help="Change inertias that belong to no body.")
+        bool,
+        typer.Option(
+            "--repair-inertia", help="Replace impossible inertias by the nearest possible ones."
+        ),
     ] = False,
     floating_base: Annotated[
-        bool, typer.Option("--floating-base", help="Let the first link of a URDF file be free.")
+        bool, typer.Option("--floating-base", help="Let the first link of a URDF file move freely.")
     ] = False,
-    stops: Annotated[bool, typer.Option(help="Keep limits of joints, as stops.")] = True,
-    looks: Annotated[bool, typer.Option(help="Keep what bodies look like.")] = True,
+    stops: Annotated[bool, typer.Option(help="Convert joint limits to stops.")] = True,
+    looks: Annotated[bool, typer.Option(help="Convert the visual geometry of bodies.")] = True,
     loops: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.yaml", help="Joints that close loops of a URDF file."),
+        typer.Option(
+            metavar="FILE.yaml", help="Model file with joints that close loops of a URDF file."
+        ),
     ] = None,
     keyframe: Annotated[
-        str | None, typer.Option(help="Where an MJCF file starts, by the name of a keyframe.")
+        str | None, typer.Option(help="Name of the MJCF keyframe at which the model starts.")
     ] = None,
 ) -> None:
-    """Write a result or a model in another format.
+    """Convert a result or a model to another format.
 
-    A result becomes a table (.csv), structs for MATLAB (.mat), an animated scene (.glb, .gltf), a
-    film (.gif, .mp4), or a page that plays it (.html). A model is converted between model files,
-    URDF and MJCF; what the target cannot hold is listed. The options are for models.
+    Results are converted to a table (.csv), MATLAB structs (.mat), an animated scene (.glb, .gltf),
+    an animation (.gif, .mp4), or a page that plays it (.html).
+
+    Models are converted between model files, URDF and MJCF; elements that the new format cannot
+    represent are listed. All options are for models.
 
     Example:  poinsot convert run.nc run.glb
 
@@ -112,9 +119,11 @@ def _convert_model(read: Callable[[], Model], source: Path, target: Path) -> Non
 
 
 def _by_suffix(path: Path, known: Mapping[tuple[str, ...], T], *others: str) -> T:
-    """Return what belongs to the suffix of a file's name."""
+    """Return the function for the suffix of a path."""
     for suffixes, found in known.items():
         if path.suffix.lower() in suffixes:
             return found
     every = ", ".join([*others, *(suffix for suffixes in known for suffix in suffixes)])
-    raise InputError(f"cannot convert '{path}': its suffix tells the format; known here: {every}")
+    raise InputError(
+        f"cannot convert '{path}': unknown suffix '{path.suffix}'; choose from {every}"
+    )

@@ -1,4 +1,4 @@
-"""`poinsot fmu`: a model file as an FMU for other programs."""
+"""`poinsot fmu`: write a model file as an FMU for other programs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,25 +15,35 @@ from poinsot.model import Model
 def fmu(
     file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="FMU; default: FILE.fmu.")
+        Path | None, typer.Option("--output", "-o", help="FMU to write; default: FILE.fmu.")
     ] = None,
-    fmi: Annotated[int, typer.Option(help="Version of the standard: 3 or 2.")] = 3,
-    step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
-    scheme: Annotated[str | None, typer.Option(help="Scheme.", show_default=False)] = None,
+    fmi: Annotated[int, typer.Option(help="Version of the FMI standard: 3 or 2.")] = 3,
+    step: Annotated[
+        float | None, typer.Option(help="Step size [s]; default: that of the file.")
+    ] = None,
+    scheme: Annotated[
+        str | None,
+        typer.Option(help="Scheme, see `poinsot run`.", show_default=False),
+    ] = None,
     show: Annotated[
         list[str] | None,
-        typer.Option("--show", help="Channel that is an output, as hinge; may be repeated."),
+        typer.Option("--show", help="Channel to output, such as hinge.rate; may be repeated."),
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option(help="Number that is a parameter, as bodies.rod.mass; may be repeated."),
+        typer.Option(help="Number to make a parameter, such as bodies.rod.mass; may be repeated."),
     ] = None,
     platform: Annotated[
         list[str] | None,
-        typer.Option(help=f"One of {', '.join(PLATFORMS)}; may be repeated; default: this one."),
+        typer.Option(
+            help=f"Platform of the binary: {', '.join(PLATFORMS)}; may be repeated; default: "
+            "this one."
+        ),
     ] = None,
 ) -> None:
-    """Write a model as an FMU for co-simulation: its ports are inputs and outputs.
+    """Write a model as an FMU for co-simulation.
+
+    Ports of the model become inputs and outputs of the FMU.
 
     Example:  poinsot fmu crane.yaml -o crane.fmu --fmi 2 --parameter bodies.load.mass
     """

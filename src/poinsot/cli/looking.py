@@ -1,4 +1,4 @@
-"""Commands that look at what there is: examples, a model file, a result."""
+"""`poinsot gallery`, `check`, `plot` and `view`: look at examples, model files and results."""
 
 import webbrowser
 from importlib.util import find_spec
@@ -19,8 +19,6 @@ from poinsot.studies.store import is_study, load_study
 from poinsot.viz import follow, plot_overview, plot_study, write_page
 from poinsot.viz.formats import require_figure
 
-RunFile = Annotated[Path, typer.Argument(metavar="RUN.nc", help="A result.")]
-
 
 @app.command()
 def gallery() -> None:
@@ -35,12 +33,15 @@ def gallery() -> None:
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Model file.")],
     assemble: Annotated[
-        bool, typer.Option("--assemble", help="Move the bodies until all joints are closed.")
+        bool,
+        typer.Option("--assemble", help="First move the bodies until all joints are closed."),
     ] = False,
 ) -> None:
-    """Show degrees of freedom and redundant constraints, and check the start of a model.
+    """Check a model file and show its degrees of freedom.
+
+    Also shows redundant constraints, singular positions, and the velocities at the start.
 
     Example:  poinsot check slider-crank.yaml
     """
@@ -65,14 +66,18 @@ def _vector(values: Vector) -> str:
 
 @app.command()
 def plot(
-    file: Annotated[Path, typer.Argument(metavar="RUN.nc|STUDY.nc", help="A result or a study.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="RUN.nc|STUDY.nc", help="File of a result or a study.")
+    ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="PNG, PDF or SVG; default: RUN.png.")
+        Path | None,
+        typer.Option("--output", "-o", help="PNG, PDF or SVG to write; default: RUN.png."),
     ] = None,
 ) -> None:
-    """Plot energy, balance, momenta, constraints and joints of a result on one page.
+    """Plot a result or a study on one page.
 
-    Of a study: quantities over time, and by parameters.
+    For a result: energy, balance, momenta, constraints and joints. For a study: quantities over
+    time and over parameters.
 
     Example:  poinsot plot run.nc -o run.pdf
     """
@@ -93,22 +98,22 @@ def plot(
 @app.command()
 def view(
     file: Annotated[
-        Path, typer.Argument(metavar="RUN.nc", help="A result; it may still be running.")
+        Path,
+        typer.Argument(metavar="RUN.nc", help="Result file; its run may still be in progress."),
     ],
     html: Annotated[
-        Path | None, typer.Option(help="Write a page that plays offline; default without viser.")
+        Path | None,
+        typer.Option(help="Write a self-contained page instead; default without viser."),
     ] = None,
-    scale: Annotated[
-        float, typer.Option(help="Draw deformations of elastic bodies this many times larger.")
-    ] = 1.0,
+    scale: Annotated[float, typer.Option(help="Factor for deformations of elastic bodies.")] = 1.0,
     colour: Annotated[
         str | None,
-        typer.Option(help="Colour beams and rods by: axial, shear, torsion or bending."),
+        typer.Option(help="Colour beams and rods by axial, shear, torsion or bending."),
     ] = None,
-    port: Annotated[int, typer.Option(help="Port of the server on this machine.")] = 8080,
-    browser: Annotated[bool, typer.Option(help="Open a browser.")] = True,
+    port: Annotated[int, typer.Option(help="TCP port of the viewer on this machine.")] = 8080,
+    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
 ) -> None:
-    """Show a result in 3D in the browser: live while it runs, or as a page to keep.
+    """Show a result in 3D in the browser.
 
     The live view needs viser (pip install 'poinsot[viewer]'). Without it, a self-contained page is
     written next to the result and opened.
@@ -129,9 +134,9 @@ def view(
         warn(result)
         return
     if colour is not None:
-        raise InputError("--colour needs --html PAGE.html: the live view shows shapes only")
+        raise InputError("--colour is not available in the live view; add --html PAGE.html")
     viewer = follow(lambda: load(file), scale=scale, port=port, open_browser=browser)
-    say(f"{viewer.url}  (Ctrl-C ends it)")
+    say(f"{viewer.url}  (stop with Ctrl-C)")
     try:
         viewer.wait()
     except KeyboardInterrupt:

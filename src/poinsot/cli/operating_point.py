@@ -1,4 +1,4 @@
-"""Where `poinsot modes` and `poinsot bode` linearise: at the start, at rest, or at a time."""
+"""Operating points of `poinsot modes`, `bode` and `report`: start, equilibrium, or a time."""
 
 from operator import or_
 from pathlib import Path
@@ -16,12 +16,12 @@ from poinsot.model import Model
 from poinsot.model.coordinates import COORDINATES, require_coordinates
 from poinsot.result import Result, SimulationError, load
 
-#: Schemes that save the states which a linearisation starts from, where the default one does not.
+#: Schemes that save velocities, for coordinates whose default scheme does not.
 WITH_VELOCITIES = {"quaternions": "eml-mean"}
 
 
 def source_of(what: str) -> Path | None:
-    """Return the file that is read, if what is analysed is one."""
+    """Return the input file, if there is one."""
     return None if what in MODULES else Path(what)
 
 
@@ -34,7 +34,9 @@ def linear_at(what: str, at: str, coordinates: str | None) -> Any:
     model = task.model if isinstance(task, Described) else task.model()
     x0 = None if isinstance(task, Described) else task.x0
     if coordinates is not None and not isinstance(model, Model):
-        raise InputError(f"--coordinates: '{model.name}' has its own; leave the option out")
+        raise InputError(
+            f"--coordinates is for mechanisms; '{model.name}' has its own, leave the option out"
+        )
     if at == "equilibrium":
         rest = equilibrium(model, coordinates=coordinates, x0=x0)
         return linearise(rest.system, rest)
@@ -49,7 +51,7 @@ def linear_at(what: str, at: str, coordinates: str | None) -> Any:
         own = coordinates or usual
         result = _run(task, model, own, time)
     system = as_system(model, own if isinstance(model, Model) else None)
-    # Ports are fed with what they get at this time, which a saved state does not tell.
+    # The inputs at this time, which are not part of a saved state.
     return linearise(system, (result, time), u=system.u(time))
 
 
@@ -64,7 +66,7 @@ def _time(at: str) -> float | None:
 
 
 def _run(task: Task, model: Any, coordinates: str, time: float) -> Result:
-    """Simulate up to a time, as the file or the published case says."""
+    """Simulate up to a time, with the options of the file or of the example."""
     options: dict[str, Any] = {}
     if isinstance(model, Model):
         options = {"coordinates": coordinates}

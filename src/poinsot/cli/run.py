@@ -1,4 +1,4 @@
-"""`poinsot run`: simulate a gallery example, or what a file describes."""
+"""`poinsot run`: simulate a gallery example, a model file, or the model of a result."""
 
 import json
 import warnings
@@ -22,58 +22,70 @@ from poinsot.viz.formats import require_figure
 @app.command()
 def run(
     what: Annotated[
-        str | None, typer.Argument(metavar="NAME|FILE.yaml|RUN.nc", help="What to simulate.")
+        str | None,
+        typer.Argument(
+            metavar="NAME|FILE.yaml|RUN.nc",
+            help="Gallery example, model file, or result whose model is simulated again.",
+        ),
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(help="Continue a run that wrote to this file."),
+        typer.Option(metavar="RUN.nc", help="Continue the run of this result file."),
     ] = None,
     scheme: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(SCHEMES)}.", show_default=False)
+        str | None,
+        typer.Option(help=f"Time integration scheme: {', '.join(SCHEMES)}.", show_default=False),
     ] = None,
     coordinates: Annotated[
-        str | None, typer.Option(help=f"One of {', '.join(COORDINATES)}.", show_default=False)
+        str | None,
+        typer.Option(
+            help=f"How rotations are described: {', '.join(COORDINATES)}.", show_default=False
+        ),
     ] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="Adapt the step size to this tolerance, e.g. 1e-6.")
+        float | None,
+        typer.Option(help="Relative tolerance of an adaptive step size, such as 1e-6."),
     ] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
     estimate_error: Annotated[
-        bool, typer.Option("--estimate-error", help="Estimate the error of positions.")
+        bool,
+        typer.Option("--estimate-error", help="Estimate the error of positions by a run with 2 h."),
     ] = False,
-    engine: Annotated[str | None, typer.Option(help=f"One of {', '.join(ENGINES)}.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help=f"Engine: {', '.join(ENGINES)}.", show_default=False)
+    ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the result as netCDF during the run."),
+        typer.Option("--output", "-o", help="Write the result to a netCDF file during the run."),
     ] = None,
-    summary: Annotated[Path | None, typer.Option(help="Write a summary as JSON.")] = None,
+    summary: Annotated[Path | None, typer.Option(help="Write a summary to a JSON file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a plot: PNG, PDF, SVG, ...")] = None,
     animation: Annotated[
-        Path | None, typer.Option(help="Write a film: GIF, or MP4 with ffmpeg.")
+        Path | None, typer.Option(help="Write an animation: GIF, or MP4 if ffmpeg is installed.")
     ] = None,
     save_every: Annotated[int | None, typer.Option(help="Save one of this many steps.")] = None,
     progress: Annotated[bool, typer.Option(help="Show a progress bar in a terminal.")] = True,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Describe the model first.")
+        bool, typer.Option("--verbose", "-v", help="Describe the model before the run.")
     ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")
     ] = False,
 ) -> None:
-    """Simulate a gallery example, a model file, or the model of an earlier result.
+    """Simulate an example, a model file, or the model of a result.
 
-    Options default to those of the published example, or of the file.
+    Default values of the options are those of the example or of the file.
 
     Example:  poinsot run spatial-slider-crank --step 1e-3 --output run.nc --summary run.json
 
-    A run that was killed, interrupted or failed continues from its last checkpoint. A finished run
-    continues to a later end:
+    With --resume, a run that was killed, interrupted or failed continues from its last checkpoint,
+    and a finished run continues to a later end:
 
     Example:  poinsot run --resume run.nc --t-end 20
     """
     if verbose and quiet:
-        raise InputError("--verbose and --quiet exclude each other; give one of them")
+        raise InputError("--verbose and --quiet exclude each other; leave one of them out")
     source = None if what is None or what in MODULES else Path(what)
     require_outputs(source, output, summary, plot, animation)
     if plot is not None:
@@ -101,7 +113,7 @@ def run(
     status = 0
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InexactRunWarning)  # it is said below
+            warnings.simplefilter("ignore", InexactRunWarning)  # printed below
             result = task.run(
                 **options, output=output, progress=None if progress and not quiet else False
             )
@@ -127,12 +139,12 @@ def run(
 
 
 def _find(what: str | None, resume: Path | None) -> Task | Resumed:
-    """Return what is to be simulated, or goes on."""
+    """Return what to simulate or to continue."""
     if what is not None and resume is None:
         return find_task(what)
     if resume is not None and what is None:
         return Resumed(resume)
-    raise InputError("give what to simulate, or --resume RUN.nc to continue a run")
+    raise InputError("give either NAME, FILE.yaml or RUN.nc to simulate, or --resume RUN.nc")
 
 
 def _write(
@@ -142,7 +154,7 @@ def _write(
     plot: Path | None,
     animation: Path | None,
 ) -> dict[str, Path]:
-    """Write what was asked for; return it by kind."""
+    """Write the requested files; return their paths by kind."""
     written = {}
     if summary is not None:
         summary.write_text(json.dumps(summarise(result), indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""What is said at the end of a run: a table of balances, and numbers for a JSON file."""
+"""The summary of a run: a table of balances, and numbers for a JSON file."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ def show(result: Result) -> None:
 
 
 def balances(result: Result) -> "Table":
-    """Return start, end and largest error of everything that is conserved or accounted for."""
+    """Return a table of energies, momenta and constraints: start, end and largest error."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -96,7 +96,7 @@ def _effort(result: Result) -> str:
 
 
 def _known(value: float) -> float | None:
-    """Return a number that JSON has; None: it was not asked for."""
+    """Return a finite number; None: not requested."""
     return None if np.isinf(value) else value
 
 
@@ -104,7 +104,7 @@ def _known(value: float) -> float | None:
 
 
 def summarise(result: Result) -> dict[str, Any]:
-    """Return what happened, and where everything is at the end; SI units, world axes."""
+    """Return the summary of a run and the final state; SI units, world axes."""
     bodies = result.observation.bodies
     summary = {
         "model": result.model,

@@ -1,4 +1,4 @@
-"""`poinsot sweep`: many runs of a model file with other values of its parameters."""
+"""`poinsot sweep`: simulate a model file many times with different parameter values."""
 
 from collections import Counter
 from pathlib import Path
@@ -19,39 +19,50 @@ from poinsot.studies.samples import grid, latin_hypercube, sobol
 Array = NDArray[np.float64]
 
 SAMPLERS = {"sobol": sobol, "latin": latin_hypercube}
-#: So many reasons of failures are shown.
+#: Largest number of different failures that are printed.
 SHOWN = 5
 
 
 @app.command()
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="A model file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Model file.")],
     vary: Annotated[
         list[str],
-        typer.Option(help="PATH=low:high:count[:log], PATH=a,b,c, or PATH=low:high to sample."),
+        typer.Option(
+            metavar="PATH=VALUES",
+            help="Parameter values: PATH=low:high:count[:log], PATH=a,b,c, or PATH=low:high with "
+            "--sample; may be repeated.",
+        ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Write the study as netCDF, as it runs.")
+        Path,
+        typer.Option("--output", "-o", help="Write the study to a netCDF file during the runs."),
     ],
     what: Annotated[
         list[str] | None,
-        typer.Option(help="What is kept, e.g. energy, rod.position; default: energy, sensors."),
+        typer.Option(
+            help="Quantity to keep, such as energy or rod.position; may be repeated; default: "
+            "energy and all sensors."
+        ),
     ] = None,
     sample: Annotated[
-        str | None, typer.Option(help="Fill the ranges: sobol:256 or latin:100.")
+        str | None,
+        typer.Option(help="Sample the ranges: sobol:256 or latin:100, with the number of runs."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
-    scheme: Annotated[str | None, typer.Option(help="See `poinsot run`.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
+    scheme: Annotated[str | None, typer.Option(help="Scheme, see `poinsot run`.")] = None,
     step: Annotated[float | None, typer.Option(help="Step size [s].")] = None,
     t_end: Annotated[float | None, typer.Option(help="End time [s].")] = None,
-    save_every: Annotated[int | None, typer.Option(help="Keep every so many steps.")] = None,
-    workers: Annotated[int | None, typer.Option(help="How many runs are taken at a time.")] = None,
-    progress: Annotated[bool, typer.Option(help="Show progress on a terminal.")] = True,
+    save_every: Annotated[int | None, typer.Option(help="Save one of this many steps.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of runs at a time; default: all processors.")
+    ] = None,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar in a terminal.")] = True,
 ) -> None:
-    """Run a model many times with other values of its parameters.
+    """Simulate a model many times with different parameters.
 
-    Several --vary are combined each value with each. A study that was stopped or killed goes on
-    if the same command is given again.
+    All combinations of the values of several --vary are simulated. To continue a study that was
+    interrupted or killed, give the same command again.
 
     Example:  poinsot sweep slider-crank.yaml --vary bodies.rod.mass=0.1:1:50 --output study.nc
     """
@@ -82,9 +93,11 @@ def _values(vary: list[str], sample: str | None, seed: int) -> dict[str, Array]:
     for text in vary:
         path, equal, told = text.partition("=")
         if not (equal and path and told):
-            raise InputError(f"--vary '{text}': expected PATH=VALUES, as bodies.rod.mass=0.1:1:50")
+            raise InputError(
+                f"--vary '{text}': expected PATH=VALUES, such as bodies.rod.mass=0.1:1:50"
+            )
         if path in ranges:
-            raise InputError(f"--vary: '{path}' is there more than once")
+            raise InputError(f"--vary: '{path}' is given more than once; keep one of them")
         ranges[path] = _range(text, told, sampled=sample is not None)
     if sample is None:
         return grid(ranges)
@@ -96,25 +109,29 @@ def _values(vary: list[str], sample: str | None, seed: int) -> dict[str, Array]:
 
 
 def _range(text: str, told: str, *, sampled: bool) -> Any:
-    """Return the values that a text stands for, or the ends of a range."""
+    """Return the values of a --vary option, or the ends of its range."""
     numbers, _, spacing = told.partition(":log")
     parts = numbers.split(":" if ":" in numbers else ",")
     try:
         values = [float(part) for part in parts]
     except ValueError:
-        raise InputError(f"--vary '{text}': '{told}' are no numbers") from None
+        raise InputError(
+            f"--vary '{text}': '{told}' are not numbers; give low:high:count or a,b,c"
+        ) from None
     if sampled:
         if ":" not in numbers or len(values) != 2:
-            raise InputError(f"--vary '{text}': with --sample give a range, as PATH=0.1:1")
+            raise InputError(f"--vary '{text}': with --sample give a range, such as PATH=0.1:1")
         return values[0], values[1]
     if ":" not in numbers:
         return values
     if len(values) != 3 or not values[2].is_integer() or values[2] < 1:
-        raise InputError(f"--vary '{text}': expected low:high:count, as 0.1:1:50, or a list a,b,c")
+        raise InputError(
+            f"--vary '{text}': expected low:high:count, such as 0.1:1:50, or a list a,b,c"
+        )
     low, high, count = values[0], values[1], int(values[2])
     if f"{numbers}:log" == told and spacing == "":
         if low <= 0 or high <= 0:
-            raise InputError(f"--vary '{text}': logarithmic values are positive")
+            raise InputError(f"--vary '{text}': logarithmic spacing needs positive values")
         return np.geomspace(low, high, count)
     return np.linspace(low, high, count)
 
@@ -126,7 +143,7 @@ def _tell(study: xarray.Dataset) -> None:
     shown = [text for k, text in enumerate(counts) if np.any(status == k)]
     say(f"{study.sizes['run']} runs: {', '.join(shown)}")
     if np.any(status == PENDING):
-        say("interrupted; the same command goes on with what is pending", err=True)
+        say("interrupted; give the same command again to continue", err=True)
     errors = study["balance_error_max"].values
     if np.isfinite(errors).any():
         say(f"largest balance error  {np.nanmax(errors):.3g} J")

@@ -1,4 +1,4 @@
-"""What `poinsot run` can run: a published example, a model file, the model of an earlier result."""
+"""What `poinsot run` simulates: a gallery example, a model file, or the model of a result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from poinsot.viz.formats import require_film
 
 @dataclass(frozen=True)
 class Described:
-    """A model with its simulation, as a file describes them; to be used like an `Example`."""
+    """A model with its simulation from a file; has the methods of an `Example`."""
 
     model: Model
 
@@ -27,7 +27,7 @@ class Described:
         return str(self.model.check())
 
     def run(self, **options: Any) -> Result:
-        """Simulate as the file says; options as in `poinsot.simulate` replace its own."""
+        """Simulate with the options of the file, replaced by those given as for `simulate`."""
         own = {"step": options.pop("h", None)}
         names = ("scheme", "coordinates", "t_end", "engine", "save_every", "tolerance")
         own |= {k: options.pop(k) for k in names if k in options}
@@ -45,17 +45,17 @@ class Described:
 
 @dataclass(frozen=True)
 class Resumed:
-    """A run that goes on from its file; to be used like an `Example`."""
+    """A run that continues from its file; has the methods of an `Example`."""
 
     path: Path
 
     def describe(self) -> str:
-        """Return how far it is."""
+        """Return the state of the run."""
         with load(self.path) as so_far:
             return repr(so_far)[1:-1]
 
     def run(self, **options: Any) -> Result:
-        """Go on; options as in `poinsot.resume`."""
+        """Continue; options as for `poinsot.resume`."""
         return resume(self.path, **options)
 
     def check(self, result: Result) -> Sequence[Check]:
@@ -71,7 +71,7 @@ Task: TypeAlias = Example | Described
 
 
 def find_task(what: str) -> Task:
-    """Return what a name or a file stands for."""
+    """Return the task for the name of an example or a file."""
     path = Path(what)
     if path.suffix in (".yaml", ".yml"):
         return Described(Model.from_yaml(path))
@@ -85,7 +85,7 @@ def find_task(what: str) -> Task:
 def _model_of(result: Result, path: Path) -> Model:
     if not result.document:
         raise InputError(
-            f"'{path}' does not hold its model, which has Python functions in it; run the script "
-            "that made it"
+            f"'{path}' does not contain its model, which has Python functions; run the script "
+            "that made it instead"
         )
     return Model.from_yaml_text(result.document)

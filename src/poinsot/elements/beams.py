@@ -87,7 +87,7 @@ class BeamMatrices:
         inside = x.ndim == 1 and x.size > 1 and bool(np.all(np.diff(x) > 0))
         if not inside or x[0] != 0 or not np.isclose(x[-1], self.length, rtol=1e-12, atol=0):
             raise InputError(
-                f"beam: the places of its nodes are {self.elements!r}; give increasing numbers "
+                f"beam: the node positions are {self.elements!r}; give increasing numbers "
                 f"from 0 to the length, {self.length:g} m"
             )
         return Line(x)

@@ -1,4 +1,4 @@
-"""Which unknowns of a beam's deformation are held, so that no rigid motion is left in it."""
+"""Conditions on the unknowns of a beam that exclude rigid motions from its deformation."""
 
 from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
@@ -55,7 +55,7 @@ def free_unknowns(
             missing.append(f"'{component}'")
     if missing:
         raise InputError(
-            "held: the deformation can still move as a rigid body, and so can its frame; hold "
+            "held: the deformation still contains rigid motions, which belong to the frame; hold "
             f"{', '.join(missing)} at a node as well (node 0, for example)"
         )
     return np.setdiff1d(np.arange(beam.n), numbers)

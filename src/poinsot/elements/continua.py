@@ -1,5 +1,7 @@
 """Elastic continua on meshes: mass, stiffness, stress and loads as matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,30 +45,29 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ElasticMesh:
-    r"""A linear elastic, isotropic body on a mesh of scikit-fem.
+    r"""A linear elastic, isotropic body on a scikit-fem mesh.
 
-    Displacement and velocity are continuous Lagrange fields, stress a discontinuous one given by
-    its values at Gauss points; with :math:`B` the strain there, the mixed method
-    [BAPM21, eq. (29)] and the displacement method agree:
-    :math:`K = D^\top C^{-1} D = \int B^\top \mathcal D B`.
+    Displacement and velocity are continuous Lagrange fields. The stress is discontinuous, given by
+    its values at Gauss points. With the strain :math:`B` there, the mixed method [BAPM21, eq. (29)]
+    and the displacement method agree: :math:`K = D^\top C^{-1} D = \int B^\top \mathcal D B`.
 
     Parameters
     ----------
     mesh : skfem.Mesh
         Lines, triangles, quadrilaterals, tetrahedra or hexahedra [m], straight or curved.
     density : float
-        Mass a volume [kg/m^3].
+        Density [kg/m^3].
     youngs_modulus, poissons_ratio : float
-        Of the material [Pa], [-].
+        Young's modulus [Pa] and Poisson's ratio.
     held : str, sequence of str, mapping, or None
-        Boundaries of the mesh that do not move; as a mapping, with the directions in which they do
-        not: `{"left": "xy", "bottom": "y"}`. None: the body is free.
+        Fixed boundaries of the mesh; as a mapping, with the fixed directions: `{"left": "xy",
+        "bottom": "y"}`. None: the body is free.
     degree : {1, 2}
-        Of the polynomials for displacement, whose errors are of the order degree + 1.
+        Degree of the displacement polynomials; errors are of order degree + 1.
     plane : {"stress", "strain"}
-        What a plane body is free of across its plane.
+        Plane stress or plane strain, for two-dimensional meshes.
     thickness : float
-        What a plane body measures across its plane [m]; the cross-section of a bar [m^2].
+        Thickness of a plane body [m], or cross-section area of a bar [m^2].
     """
 
     mesh: Any
@@ -93,13 +94,13 @@ class ElasticMesh:
         if self.degree not in (1, 2):
             raise InputError(f"elastic body: degree is {self.degree!r}; it must be 1 or 2")
         if self.degree == 1 and curved(self.mesh):
-            raise InputError("elastic body: the mesh has curved cells; take degree=2")
+            raise InputError("elastic body: the mesh has curved cells; use degree=2")
         if self.plane not in ("stress", "strain"):
             raise InputError(f"elastic body: plane is {self.plane!r}; give 'stress' or 'strain'")
         still = self._held_unknowns()
         object.__setattr__(self, "free", np.setdiff1d(np.arange(self.unknowns), still))
         if not self.free.size:
-            raise InputError("elastic body: everything is held; nothing can move")
+            raise InputError("elastic body: all unknowns are held; hold fewer boundaries")
 
     # -- unknowns --------------------------------------------------------------------------------
 
@@ -115,7 +116,7 @@ class ElasticMesh:
 
     @property
     def unknowns(self) -> int:
-        """Number n of unknowns of displacement, held ones too."""
+        """Number n of displacement unknowns, including fixed ones."""
         return int(self.basis.N)
 
     @cached_property
@@ -125,7 +126,7 @@ class ElasticMesh:
 
     @property
     def places(self) -> Array:
-        """Place of each unknown [m]; (dim, n)."""
+        """Position of each unknown [m]; (dim, n)."""
         return np.asarray(self.basis.doflocs)
 
     def _held_unknowns(self) -> NDArray[np.intp]:
@@ -141,7 +142,8 @@ class ElasticMesh:
             wrong = set(directions) - set(axes)
             if wrong or not directions:
                 raise InputError(
-                    f"elastic body: '{boundary}' is held in {directions!r}; give some of '{axes}'"
+                    f"elastic body: '{boundary}' is held in {directions!r}; give directions from "
+                    f"'{axes}'"
                 )
             unknowns = self.unknowns_on(boundary)
             fixed = [axes.index(letter) for letter in directions]
@@ -149,22 +151,22 @@ class ElasticMesh:
         return np.unique(np.concatenate(still)) if still else np.zeros(0, dtype=np.intp)
 
     def unknowns_on(self, boundary: str) -> NDArray[np.intp]:
-        """Return the unknowns of a named boundary, held ones too."""
+        """Return the indices of the unknowns of a named boundary, including fixed ones."""
         found = facets(self.mesh, boundary)
         return np.unique(self.basis.get_dofs(facets=found).flatten()).astype(np.intp)
 
     def interpolate(self, function: Callable[[Array], ArrayLike]) -> Vector:
-        """Return all unknowns of a vector field, a function of places (dim, n) [m]; (n,)."""
+        """Return all unknowns of a vector field, a function of positions (dim, n) [m]; (n,)."""
         at_places = np.asarray(function(self.places), dtype=float)
         if at_places.shape != self.places.shape:
             raise InputError(
-                f"the field has shape {at_places.shape}, expected {self.places.shape}: a vector "
-                "for each place"
+                f"the field has shape {at_places.shape}, expected {self.places.shape}, one vector "
+                "for each position"
             )
         return np.asarray(at_places[self.directions, np.arange(self.unknowns)])
 
     def whole(self, free: ArrayLike) -> Vector:
-        """Return all unknowns from the free ones; those that are held are zero; (..., n)."""
+        """Return all unknowns from the free ones; fixed ones are zero; (..., n)."""
         given = np.asarray(free, dtype=float)
         everything = np.zeros((*given.shape[:-1], self.unknowns))
         everything[..., self.free] = given
@@ -195,7 +197,7 @@ class ElasticMesh:
     def rigid(self) -> Array:
         """Unknowns of rigid motions about the origin: translations, then small rotations.
 
-        Shape (n, 1), (n, 3) or (n, 6) by the dimension. K @ rigid = 0.
+        Shape (n, 1), (n, 3) or (n, 6), depending on the dimension; K @ rigid = 0.
         """
         return rigid_motions(self.places, self.directions)
 
@@ -246,7 +248,7 @@ class ElasticMesh:
         return StressField.of({"stress": weights.size}, C, scaled(weights, self.strain), inverse)
 
     def stress_of(self, free: ArrayLike) -> Vector:
-        """Return the stress [Pa] at the Gauss points that a displacement causes; (stress,)."""
+        """Return the stress at the Gauss points for a displacement [Pa]; (stress,)."""
         return np.asarray(self.stress.recovery @ self.whole(free))
 
     @cached_property
@@ -255,7 +257,7 @@ class ElasticMesh:
         return self.stress.stiffness
 
     def require_support(self, what: str) -> None:
-        """Refuse a body that can still move as a rigid one [BAPM21, rem. 6]."""
+        """Raise `InputError` if the body can move rigidly [BAPM21, rem. 6]."""
         still = np.setdiff1d(np.arange(self.unknowns), self.free)
         places = self.places - self.places.mean(axis=1, keepdims=True)
         R = rigid_motions(places / abs(places).max(), self.directions)
@@ -265,15 +267,15 @@ class ElasticMesh:
         if rank < R.shape[1]:
             free = _MOTIONS[self.dim][int(np.argmax(abs(motions[rank])))]
             raise InputError(
-                f"{what}: the body can still {free} as a rigid one; hold more of its boundaries, "
-                "such as held='left'"
+                f"{what}: the body can still {free} rigidly; hold more boundaries, for example "
+                "held='left'"
             )
 
     def displacement(self, stress: ArrayLike) -> Vector:
-        """Return the free unknowns of the displacement that a stress field belongs to.
+        """Return the free unknowns of the displacement for a stress field.
 
-        Solves K u = D^T sigma, for one field or many; (..., stress) to (..., free). A body that is
-        free has many displacements with the same stress: refused.
+        Solves K u = D^T sigma for one field or many; (..., stress) to (..., free). Raises
+        `InputError` for an unsupported body, whose displacement is not unique.
         """
         self.require_support("displacement from stress")
         sigma = np.asarray(stress, dtype=float)
@@ -289,7 +291,7 @@ class ElasticMesh:
     def surface(self, boundary: str) -> sp.csr_array:
         """Return the boundary mass, integrals of products of two fields over a boundary.
 
-        Shape (n, unknowns on the boundary); in m^2, thickness counted.
+        Shape (n, unknowns on the boundary), in m^2, including the thickness.
         """
         basis = boundary_basis(self.mesh, self.degree, boundary)
         areas = self.thickness * basis.dx.ravel()

@@ -1,4 +1,4 @@
-"""Symmetric and definite matrices from elsewhere, checked."""
+"""Checks of symmetric and definite matrices given by users."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ def symmetric_sparse(value: Any, what: str, size: int) -> sp.csr_array:
     given: Any = value if sp.issparse(value) else numbers(value, what)
     A = sp.csr_array(given)
     if A.shape != (size, size):
-        raise InputError(f"{what} has shape {A.shape}, expected ({size}, {size}): three a node")
+        raise InputError(f"{what} has shape {A.shape}, expected ({size}, {size}), three per node")
     if not np.all(np.isfinite(A.data)):
         raise InputError(f"{what} contains NaN or infinity")
     _require_symmetric(abs(A - A.T).max(), abs(A).max(), what)
@@ -57,7 +57,8 @@ def semidefinite(value: Any, what: str, size: int) -> Array:
     least = float(np.linalg.eigvalsh(A)[0])
     if least < -SINGULAR * abs(A).max():
         raise InputError(
-            f"{what} is not positive semidefinite: its least eigenvalue is {least:.3g}; it would "
+            f"{what} is not positive semi-definite: its smallest eigenvalue is {least:.3g}; it "
+            "would "
             "create energy"
         )
     return A

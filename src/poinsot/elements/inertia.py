@@ -1,7 +1,7 @@
-r"""Integrals over the mass of a deformable body, for its motion together with its frame.
+"""Integrals over the mass of a deformable body, for its motion together with its frame.
 
-A point at x in the frame is displaced by :math:`u_f = N u`, linear in the unknowns u. All that
-kinetic energy, momenta and weight need of the mass distribution follows from a few constants.
+A point at x in the frame is displaced by :math:`u_f = N u`, linear in the unknowns u. Kinetic
+energy, momenta and weight depend on the mass distribution by a few constants only.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
 """Finite-element spaces on a line: their shape functions at points, as sparse matrices.
 
-The polynomials live on the unit interval. Taken in global coordinates instead, as general
-libraries do, cubic ones lose digits with the third power of the number of elements.
+The polynomials are defined on the unit interval. In global coordinates, as in general libraries,
+cubic ones lose digits with the third power of the number of elements.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Meshes of scikit-fem as spaces of displacements: bases, fields at points, and what is no mesh."""
+"""Scikit-fem meshes as spaces of displacements: bases, fields at points, and checks."""
 
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def check_mesh(mesh: Any) -> None:
     import skfem
 
     if not isinstance(mesh, skfem.Mesh):
-        raise InputError(f"expected a mesh of scikit-fem, such as skfem.MeshTri(), got {mesh!r}")
+        raise InputError(f"expected a scikit-fem mesh, such as skfem.MeshTri(), got {mesh!r}")
     if _cell(mesh) not in _ELEMENTS:
         raise InputError(
             f"no elements for a mesh of {type(mesh).__name__}; use lines, triangles, "
@@ -67,8 +67,8 @@ def _check_neighbours(mesh: Any, corners: Array) -> None:
     if overlapping.size:
         cells = mesh.f2t[:, inside[overlapping[0]]]
         raise InputError(
-            f"mesh: cells {cells[0]} and {cells[1]} lie on the same side of the facet between "
-            f"them: one is inverted; {_where(corners, cells[1])}"
+            f"mesh: cells {cells[0]} and {cells[1]} are on the same side of their common facet: "
+            f"one is inverted; {_where(corners, cells[1])}"
         )
 
 
@@ -129,7 +129,9 @@ def facets(mesh: Any, boundary: str) -> NDArray[np.intp]:
         )
     found = np.asarray(known[boundary], dtype=np.intp)
     if not found.size:
-        raise InputError(f"the boundary '{boundary}' of the mesh is empty: no facet lies there")
+        raise InputError(
+            f"the boundary '{boundary}' of the mesh has no facets; check its definition"
+        )
     return found
 
 

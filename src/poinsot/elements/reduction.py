@@ -1,4 +1,4 @@
-"""Craig and Bampton's reduction of a free elastic body with rigid interfaces, and its frame."""
+"""Craig-Bampton reduction of a free elastic body with rigid interfaces, and its frame."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,26 +55,32 @@ class FreeBody:
         if strained.size:
             raise InputError(
                 f"K: a rigid motion {_MOTIONS[strained[0]]} has strain energy; give the stiffness "
-                "of the free body, with nothing held"
+                "matrix of the unsupported body"
             )
         _, part = connected_components(self.K, directed=False)
         held = np.unique(part[np.concatenate(list(self.interfaces.values()))])
         loose = np.flatnonzero(~np.isin(part, held))
         if loose.size:
             place = ", ".join(f"{x:.6g}" for x in self.places[:, loose[0]])
-            raise InputError(f"K: what is at ({place}) hangs together with no interface")
+            raise InputError(
+                f"K: what is at ({place}) is not connected to any interface; remove it, or connect "
+                "it"
+            )
         seen: dict[int, str] = {}
         for name, unknowns in self.interfaces.items():
             for unknown in unknowns.tolist():
                 if unknown in seen:
-                    raise InputError(f"interfaces '{seen[unknown]}' and '{name}' share a node")
+                    raise InputError(
+                        f"interfaces '{seen[unknown]}' and '{name}' share a node; give each node "
+                        "to one interface"
+                    )
                 seen[unknown] = name
             places = self.places[:, unknowns] - self.place(name)[:, None]
             extents = np.linalg.svd(places, compute_uv=False)
             if unknowns.size < 9 or extents[1] <= _LINE * extents[0]:
                 raise InputError(
-                    f"interface '{name}': its nodes lie on a line, so that no torque can act; "
-                    "give three or more that do not"
+                    f"interface '{name}': its nodes lie on a line and cannot transmit a torque "
+                    "about it; give at least three that do not"
                 )
 
     @property
@@ -114,9 +120,7 @@ class FreeBody:
         held = np.concatenate(list(self.interfaces.values()))
         inner = np.setdiff1d(np.arange(n), held)
         if modes > inner.size:
-            raise InputError(
-                f"modes is {modes}; between interfaces there are {inner.size} unknowns"
-            )
+            raise InputError(f"modes is {modes}; the body has only {inner.size} unknowns")
         return craig_bampton(self.M, self.K, moved, sp.eye_array(n, format="csc")[:, inner], modes)
 
 

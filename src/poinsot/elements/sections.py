@@ -1,13 +1,15 @@
-r"""Cross-sections of beams and rods, and what they are made of.
+r"""Cross-sections of beams and rods, and their material.
 
-A section lies in the plane of its principal axes 1 and 2, with its centre as the origin; they are
-the directors d1 and d2 of a rod, whose axis is along d3, and y and z of a beam along x. Then
+A section lies in the plane of its principal axes 1 and 2, with its centroid as the origin. These
+axes are the directors d1 and d2 of a rod, whose axis is along d3, and y and z of a beam along x.
 
 .. math:: A = \int dA, \qquad I_1 = \int x_2^2\, dA, \qquad I_2 = \int x_1^2\, dA
 
-and J is Saint-Venant's torsion constant. Shear factors are those of [C66] without Poisson's effect.
+J is Saint-Venant's torsion constant. Shear factors are those of [C66] for zero Poisson's ratio.
 SI units: m, Pa, kg/m^3.
 """
+
+from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
@@ -38,16 +40,16 @@ class Material:
 
 @dataclass(frozen=True, eq=False)
 class LineProperties:
-    """What counts of a rod at a place: of unit length.
+    """Stiffness and inertia of a rod per unit length.
 
     Parameters
     ----------
     stiffness : (6, 6)
-        C of two shears and the extension [N], two curvatures and the twist [N m^2].
+        Stiffness matrix for two shears and the extension [N], two curvatures and the twist [N m^2].
     mass
-        Mass [kg/m].
+        Mass per length [kg/m].
     inertia : (2,)
-        Moments of inertia about d1 and d2 [kg m]; about d3 it is their sum.
+        Moments of inertia about d1 and d2 per length [kg m]; that about d3 is their sum.
     """
 
     stiffness: Array
@@ -56,15 +58,15 @@ class LineProperties:
 
 
 class CrossSection(ABC):
-    """A cross-section; with a material it tells the properties of a rod."""
+    """Base class of cross-sections; with a material they give the properties of a rod."""
 
     @abstractmethod
     def properties(self, material: Material | None) -> LineProperties:
-        """Return them; some sections know them without a material."""
+        """Return the properties per unit length; a `SectionLaw` needs no material."""
 
 
 class Shaped(CrossSection):
-    """A section of some shape and of one material; its constants are all that a beam needs."""
+    """Base class of sections of one material, given by geometric constants."""
 
     @property
     @abstractmethod
@@ -89,31 +91,37 @@ class Shaped(CrossSection):
 
 @dataclass(frozen=True, kw_only=True)
 class CircularSection(Shaped):
-    """A circle of a `radius` [m], or a ring outside of an `inner_radius` [m]."""
+    """A circular or annular section.
+
+    Parameters
+    ----------
+    radius, inner_radius : float
+        Outer and inner radius [m]. Default: a solid circle.
+    """
 
     radius: float
     inner_radius: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse impossible sizes."""
+        """Raise `InputError` for impossible sizes."""
         positive(self.radius, "CircularSection: radius")
         number(self.inner_radius, "CircularSection: inner_radius", minimum=0.0)
         if not self.inner_radius < self.radius:
             raise InputError(
                 f"CircularSection: inner_radius {self.inner_radius:g} m is not smaller than radius "
-                f"{self.radius:g} m; there is no material left"
+                f"{self.radius:g} m; decrease inner_radius"
             )
 
     @property
     def constants(self) -> tuple[float, float, float, float]:
-        """Area, I1, I2 and J."""
+        """Area [m^2], I1, I2 and J [m^4]."""
         a, b = self.inner_radius, self.radius
         I = math.pi / 4 * (b**4 - a**4)
         return math.pi * (b**2 - a**2), I, I, 2 * I
 
     @property
     def shear(self) -> tuple[float, float]:
-        """6 (1 + m^2)^2 / (7 (1 + m^2)^2 + 20 m^2) with m the ratio of the radii."""
+        """Shear factors 6 (1 + m^2)^2 / (7 (1 + m^2)^2 + 20 m^2); m is the ratio of the radii."""
         m2 = (self.inner_radius / self.radius) ** 2
         k = 6 * (1 + m2) ** 2 / (7 * (1 + m2) ** 2 + 20 * m2)
         return k, k
@@ -121,19 +129,25 @@ class CircularSection(Shaped):
 
 @dataclass(frozen=True, kw_only=True)
 class RectangularSection(Shaped):
-    """A rectangle: its `width` along axis 1 and its `height` along axis 2 [m]."""
+    """A rectangular section.
+
+    Parameters
+    ----------
+    width, height : float
+        Width along axis 1 and height along axis 2 [m].
+    """
 
     width: float
     height: float
 
     def __post_init__(self) -> None:
-        """Refuse impossible sizes."""
+        """Raise `InputError` for impossible sizes."""
         for label in ("width", "height"):
             positive(getattr(self, label), f"RectangularSection: {label}")
 
     @property
     def constants(self) -> tuple[float, float, float, float]:
-        """Area, I1, I2 and J; the series of J is Saint-Venant's."""
+        """Area [m^2], I1, I2 and J [m^4]; J is Saint-Venant's series."""
         b, h = self.width, self.height
         long, short = max(b, h), min(b, h)
         odd = range(1, 2 * TERMS, 2)
@@ -143,24 +157,24 @@ class RectangularSection(Shaped):
 
     @property
     def shear(self) -> tuple[float, float]:
-        """5/6."""
+        """Shear factors, 5/6."""
         return 5 / 6, 5 / 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section(Shaped):
-    """Any section, by its constants.
+    """A section of any shape, given by its constants.
 
     Parameters
     ----------
-    area
+    area : float
         A [m^2].
-    I1, I2
-        Second moments about axes 1 and 2 [m^4]: I1 resists deflection along 2, I2 along 1.
-    J
+    I1, I2 : float
+        Second moments of area about axes 1 and 2 [m^4]: I1 resists deflection along 2, I2 along 1.
+    J : float
         Torsion constant [m^4].
     shear_factors : (2,)
-        Along axes 1 and 2; only rods shear.
+        Shear factors along axes 1 and 2. Used by rods only; beams have no shear.
     """
 
     area: float
@@ -170,7 +184,7 @@ class Section(Shaped):
     shear_factors: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Refuse what no section has."""
+        """Raise `InputError` for impossible constants."""
         for label in ("area", "I1", "I2", "J"):
             positive(getattr(self, label), f"Section: {label}")
         factors = numbers(self.shear_factors, "Section: shear_factors")
@@ -182,28 +196,28 @@ class Section(Shaped):
 
     @property
     def constants(self) -> tuple[float, float, float, float]:
-        """Area, I1, I2 and J."""
+        """Area [m^2], I1, I2 and J [m^4]."""
         return self.area, self.I1, self.I2, self.J
 
     @property
     def shear(self) -> tuple[float, float]:
-        """As given."""
+        """Shear factors along axes 1 and 2."""
         return self.shear_factors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SectionLaw(CrossSection):
-    """A section by its stiffness and its inertia; it needs no material.
+    """A section given directly by its stiffness and inertia, without a material.
 
     Parameters
     ----------
     stiffness : (6,) or (6, 6)
-        Of two shears along d1 and d2 and the extension [N], of curvatures about d1 and d2 and the
-        twist [N m^2]; or a symmetric matrix, which couples them.
-    mass
+        Stiffness for shears along d1 and d2 and the extension [N], and for curvatures about d1 and
+        d2 and the twist [N m^2]; or a symmetric positive definite matrix, which couples them.
+    mass : float
         Mass per length [kg/m].
     inertia : (2,)
-        Moments of inertia about d1 and d2 per length [kg m]; about d3 it is their sum.
+        Moments of inertia about d1 and d2 per length [kg m]; that about d3 is their sum.
     """
 
     stiffness: ArrayLike
@@ -211,7 +225,7 @@ class SectionLaw(CrossSection):
     inertia: ArrayLike
 
     def __post_init__(self) -> None:
-        """Refuse a stiffness that is not positive definite, and impossible inertia."""
+        """Raise `InputError` unless stiffness and inertia are positive definite."""
         C = given_or_diagonal(self.stiffness, "SectionLaw: stiffness", STRAINS)
         require_definite(
             C,
@@ -227,8 +241,11 @@ class SectionLaw(CrossSection):
         object.__setattr__(self, "inertia", tuple(inertia.tolist()))
 
     def properties(self, material: Material | None) -> LineProperties:
-        """Return them as they are."""
+        """Return the given properties."""
         if material is not None:
-            raise InputError("SectionLaw: it has its stiffness and mass; leave out the material")
+            raise InputError(
+                "SectionLaw: it has stiffness and mass already; leave out youngs_modulus, "
+                "shear_modulus and density"
+            )
         I1, I2 = np.asarray(self.inertia, dtype=float).tolist()
         return LineProperties(np.asarray(self.stiffness), self.mass, (I1, I2))

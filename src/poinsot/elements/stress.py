@@ -1,4 +1,4 @@
-"""Stress as a field of its own, and its elimination."""
+"""Stress as a separate field, and its elimination."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

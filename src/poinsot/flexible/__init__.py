@@ -1,4 +1,4 @@
-"""Elastic bodies by finite elements, as port-Hamiltonian systems; on scikit-fem."""
+"""Elastic bodies by finite elements as port-Hamiltonian systems, with scikit-fem."""
 
 from poinsot.names import publish
 

@@ -1,5 +1,7 @@
 """Linear elastodynamics on a mesh as a port-Hamiltonian system."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -21,11 +23,11 @@ from poinsot.ph.system import State
 
 @dataclass(frozen=True)
 class Traction:
-    """A port on a named boundary of the mesh.
+    """A port with a force on a named boundary of the mesh.
 
-    u is the force [N], spread evenly, and y the mean velocity there [m/s], both vectors. With
-    `distributed`, u holds the traction [Pa] at each unknown of the boundary, in the order of
-    `ElasticMesh.unknowns_on`, and y the velocities there times the boundary mass [m^3/s]
+    u is the force [N], distributed evenly, and y the mean velocity of the boundary [m/s], both
+    vectors. With `distributed`, u is the traction [Pa] at each unknown of the boundary, in the
+    order of `ElasticMesh.unknowns_on`, and y the velocities there times the boundary mass [m^3/s]
     [BAPM21, rem. 4].
     """
 
@@ -35,12 +37,12 @@ class Traction:
 
 @dataclass(frozen=True)
 class BodyForce:
-    """A port of the whole body.
+    """A port with a force on the whole body.
 
-    u is the force [N], spread evenly over the volume, and y the mean velocity [m/s], both vectors.
-    With `distributed`, u holds the force a volume [N/m^3] at each unknown, held ones too, as
-    `ElasticMesh.interpolate` returns it, and y velocities times the mass matrix of unit density
-    [m^4/s] [BAPM21, rem. 4].
+    u is the force [N], distributed evenly over the volume, and y the mean velocity [m/s], both
+    vectors. With `distributed`, u is the force per volume [N/m^3] at each unknown, including fixed
+    ones, as returned by `ElasticMesh.interpolate`, and y the velocities times the mass matrix of
+    unit density [m^4/s] [BAPM21, rem. 4].
     """
 
     distributed: bool = False
@@ -52,9 +54,9 @@ Load: TypeAlias = Traction | BodyForce | str
 
 @dataclass(frozen=True, eq=False)
 class Continuum(LinearSystem):
-    r"""An elastic body: velocity v and stress :math:`\sigma`. Made by `continuum`.
+    r"""An elastic body with the states velocity v and stress :math:`\sigma`; made by `continuum`.
 
-    As in [BAPM21, eq. (29)],
+    [BAPM21, eq. (29)]:
 
     .. math::
 
@@ -64,7 +66,7 @@ class Continuum(LinearSystem):
         + \begin{bmatrix} B \\ 0 \end{bmatrix} u, \qquad
         H = \tfrac12 v^\top M v + \tfrac12 \sigma^\top C \sigma
 
-    `body` tells what is where on the mesh.
+    `body` is the `ElasticMesh`, which relates the states to the mesh.
     """
 
     body: ElasticMesh
@@ -72,7 +74,7 @@ class Continuum(LinearSystem):
     def stage_equations(
         self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
     ) -> StageEquations | None:
-        """Return the equations of a step for velocities alone; general ones under feedback."""
+        """Return the equations of a step for velocities alone; general ones with feedback."""
         if any(port.by_law for port in self.ports):
             return None
         return ElasticStages(scheme, t, x0, u, h, self)
@@ -91,11 +93,10 @@ def continuum(
     plane: Literal["stress", "strain"] = "stress",
     thickness: float = 1.0,
 ) -> Continuum:
-    """Make a port-Hamiltonian system of an elastic body: small motions about its shape at rest.
+    """Make the port-Hamiltonian system of an elastic body with small deformations.
 
-    Its states are `velocity` [m/s], at the free unknowns, and `stress` [Pa], at Gauss points. A
-    body that nothing holds is free to move as a rigid one, too: its mass matrix is regular, since
-    the axes do not move with it.
+    Its states are `velocity` [m/s] at the free unknowns, and `stress` [Pa] at Gauss points. An
+    unsupported body can also move rigidly, as long as its motion is small.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def continuum(
     mesh, density, youngs_modulus, poissons_ratio, held, degree, plane, thickness
         The body; see `ElasticMesh`.
     ports : mapping
-        Port name -> `Traction` on a boundary, which its name may stand for, or `BodyForce`.
+        Port name -> `Traction` (or the name of its boundary), or `BodyForce`.
     """
     body = ElasticMesh(
         mesh=mesh,
@@ -154,7 +155,8 @@ def _load(
         unknowns, mass = body.unknowns_on(load.boundary), body.surface(load.boundary)
         if not np.isin(unknowns, body.free).any():
             raise InputError(
-                f"system '{name}': port '{port}' acts on '{load.boundary}', which is held"
+                f"system '{name}': port '{port}' acts on '{load.boundary}', which is held; choose "
+                "another boundary"
             )
         field = Port(port, unknowns.size, "Pa", "m^3/s"), mass
     else:

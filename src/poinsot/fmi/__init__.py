@@ -1,4 +1,4 @@
-"""Models as FMUs, for co-simulation by other programs: FMI 3.0 and 2.0."""
+"""Export of models as FMUs for co-simulation, FMI 3.0 and 2.0."""
 
 from poinsot.names import publish
 

@@ -1,4 +1,4 @@
-"""The binary of FMUs, translated from `bridge.c` for any platform by the compiler of Zig."""
+"""The binary of FMUs, compiled from `bridge.c` for any platform by the Zig compiler."""
 
 import os
 import subprocess
@@ -55,9 +55,11 @@ def find_platforms(names: Sequence[str] | None, version: int) -> list[Platform]:
     found = []
     for name in names or [own_platform()]:
         if name not in PLATFORMS:
-            raise InputError(f"no platform '{name}' for FMUs; {did_you_mean(name, PLATFORMS)}")
+            raise InputError(
+                f"no platform '{name}' for FMUs exists; {did_you_mean(name, PLATFORMS)}"
+            )
         if version == 2 and PLATFORMS[name].old_name is None:
-            raise InputError(f"FMI 2.0 has no name for the platform '{name}'; take version 3")
+            raise InputError(f"FMI 2.0 does not support the platform '{name}'; use version 3")
         found.append(PLATFORMS[name])
     return found
 
@@ -89,7 +91,7 @@ def binary(platform: Platform) -> bytes:
 def _translated(text: str, platform: Platform) -> bytes:
     if find_spec("ziglang") is None:
         raise MissingExtraError(
-            "the binary of an FMU is translated by the compiler of Zig: pip install 'poinsot[fmi]'"
+            "building the binary of an FMU needs the Zig compiler: pip install 'poinsot[fmi]'"
         )
     with TemporaryDirectory(prefix="poinsot-fmu-") as folder:
         place, made = Path(folder, SOURCE), Path(folder, f"fmu{platform.suffix}")
@@ -109,5 +111,5 @@ def _translated(text: str, platform: Platform) -> bytes:
         )
         if done.returncode or not made.exists():
             said = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[0]
-            raise BuildError(f"the binary of FMUs for {platform.name} cannot be made: {said}")
+            raise BuildError(f"the binary of FMUs for {platform.name} cannot be built: {said}")
         return made.read_bytes()

@@ -1,4 +1,4 @@
-"""The file modelDescription.xml of an FMU: the same variables in the words of FMI 2.0 and 3.0."""
+"""The file modelDescription.xml of an FMU, in the terms of FMI 2.0 and 3.0."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

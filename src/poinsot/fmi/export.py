@@ -1,4 +1,6 @@
-"""A model as an FMU: its file, its variables, and the binary that serves them."""
+"""Write a model as an FMU: model description, resources and binary."""
+
+from __future__ import annotations
 
 import json
 import re
@@ -37,42 +39,43 @@ def export_fmu(
 ) -> Interface:
     """Write a model as an FMU for co-simulation; return its interface.
 
-    Inputs u and outputs y of its ports, the energy put in through each, and the balance of energy
-    are variables of the FMU, its sensors too. Inputs are held over a communication step, which
-    takes steps of the scheme; the last of these is shorter if need be. FMU states are checkpoints:
-    a step can be taken back, and a run goes on bit by bit from a serialised state.
+    Variables of the FMU are the inputs u and outputs y of all ports, the energy supplied through
+    each, the error of the energy balance, and the sensors. Inputs are held over a communication
+    step, which consists of steps of the scheme; the last one is shortened if necessary. The FMU
+    supports saving, restoring and serialising its state: a step can be taken back, and a restored
+    simulation continues bit by bit.
 
-    The FMU needs Python with Poinsot where it runs: the interpreter that wrote it, the one named by
-    the environment variable POINSOT_PYTHON, or else `python3`.
+    The FMU needs Python with Poinsot at run time: the interpreter that wrote it, the one named by
+    the environment variable POINSOT_PYTHON, or `python3`.
 
     Parameters
     ----------
     model : Model
-        Without Python functions: the FMU has its file.
+        A model without Python functions; the FMU contains its model file.
     path : path
-        The file, `"model.fmu"`; one that exists is replaced.
+        File to write, such as `"model.fmu"`. An existing file is replaced.
     version : {3, 2}
-        Of the standard: FMI 3.0 or 2.0.
+        FMI 3.0 or 2.0.
     step : float
-        Step of the scheme [s]; default: that of `model.simulation`. It is a parameter of the FMU.
+        Step size [s]; a parameter of the FMU. Default: that of `model.simulation`.
     scheme : str
-        Default: that of `model.simulation`, or as in `simulate`.
+        Scheme. Default: that of `model.simulation`, or that of `simulate`.
     outputs : sequence of str
-        Channels that are outputs besides the sensors, as in `add_sensor`.
+        Channels to export in addition to the sensors, as in `Model.add_sensor`.
     parameters : sequence of str
-        Numbers of the model that are parameters of the FMU, such as `"bodies.rod.mass"`; see
+        Numbers of the model that become parameters of the FMU, such as `"bodies.rod.mass"`; see
         `ensemble`.
     platforms : sequence of str
-        For which ones: `"x86_64-linux"`, `"aarch64-linux"`, `"x86_64-windows"`, `"x86_64-darwin"`,
-        `"aarch64-darwin"`; default: this one.
+        Platforms: `"x86_64-linux"`, `"aarch64-linux"`, `"x86_64-windows"`, `"x86_64-darwin"`,
+        `"aarch64-darwin"`. Default: this one.
     """
     place = output_path(path, "export_fmu")
     if place.suffix != ".fmu":
-        raise InputError(f"export_fmu: '{place}' is no name of an FMU; let it end in .fmu")
+        raise InputError(f"export_fmu: '{place}' is not the name of an FMU; it must end in .fmu")
     if not isinstance(model, Model):
         raise InputError(f"export_fmu: expected a Model, got {model!r}")
     if version not in VERSIONS:
-        raise InputError(f"export_fmu: version is {version!r}; FMI 2 and 3 can be written")
+        raise InputError(f"export_fmu: version is {version!r}; choose 2 or 3, for FMI 2 and 3")
     chosen = find_platforms(platforms, version)
     simulation = _simulation(model, step, scheme)
     text = write(describe(model, simulation))
@@ -104,7 +107,7 @@ def export_fmu(
 
 
 def _simulation(model: Model, step: float | None, scheme: str | None) -> Simulation:
-    """Return how the FMU runs its model: in steps of one size."""
+    """Return the simulation options of the FMU; the step size is constant."""
     own = model.simulation or Simulation()
     chosen = replace(own, tolerance=None, h_max=None)
     if scheme is not None:
@@ -113,7 +116,7 @@ def _simulation(model: Model, step: float | None, scheme: str | None) -> Simulat
         chosen = replace(chosen, step=float(step))
     if chosen.step is None:
         raise InputError(
-            "export_fmu: step is not given; write it to the model, simulation: {step: ...}, or "
-            "give it here"
+            "export_fmu: no step size; give step=..., or `step` in the section `simulation` of the "
+            "model file"
         )
     return chosen

@@ -1,4 +1,4 @@
-"""An instance of an FMU: the model of its file, set, initialised, run and taken back."""
+"""An instance of an FMU: set, initialise, simulate and restore the model of its file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -116,14 +116,14 @@ class Instance:
         """
         now = self.stepping.time
         if not self.running:
-            raise InputError("doStep before the initialization is done")
+            raise InputError("doStep was called before the initialization was finished")
         if abs(time - now) > ROUNDED * max(1.0, abs(now), size):
             raise InputError(
-                f"doStep from t = {time:.9g} s, but the instance is at t = {now:.9g} s; set a "
-                "state that was saved there first"
+                f"doStep from t = {time:.9g} s, but the instance is at t = {now:.9g} s; restore a "
+                "state that was saved at this time first"
             )
         if not size > 0:
-            raise InputError(f"doStep by {size:g} s; a communication step is positive")
+            raise InputError(f"doStep by {size:g} s; the communication step must be positive")
         try:
             self.stepping.advance(time + size - now)
         except (PoinsotError, NewtonFailure) as error:
@@ -168,7 +168,8 @@ class Instance:
                 raise InputError(f"'{variable.name}' is set to {value}; give a finite number")
             if variable.causality == "parameter" and self.running:
                 raise InputError(
-                    f"'{variable.name}' is a parameter: it is fixed when the initialization is done"
+                    f"'{variable.name}' is a fixed parameter, which can only be set before the end "
+                    "of the initialization"
                 )
             self.values[reference] = value
             if not self.running:

@@ -1,4 +1,4 @@
-"""The variables of an FMU, what each of them is in the model, and in files."""
+"""The variables of an FMU, and what they are in the model and in files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -66,15 +66,15 @@ class Interface:
         for name, event in model.events.items():
             if absent_ever([model.trigger(name, event)]):
                 raise InputError(
-                    f"event '{name}' changes the model, which an FMU cannot; those that are "
-                    "recorded or stop the run can be there"
+                    f"event '{name}' changes the model, which is not possible in an FMU; use "
+                    "then='record' or 'stop'"
                 )
         known = Parameters.of(model, parameters)
         for path, value in known.values.items():
             if value is None or value.shape:
                 raise InputError(
-                    f"parameter '{path}' of an FMU is one number that the model has; of a vector "
-                    "name its components, such as 'gravity.z'"
+                    f"parameter '{path}' must be one number of the model; for vectors give a "
+                    "component, such as 'gravity.z'"
                 )
         starts = inputs_of(model)
         stepping = Stepping(model.as_now(), simulation, starts, simulation.t_start)
@@ -106,7 +106,8 @@ class Interface:
         twice = [v.name for v in variables if [w.name for w in variables].count(v.name) > 1]
         if twice:
             raise InputError(
-                f"'{twice[0]}' would be the name of two variables of the FMU; rename that part"
+                f"'{twice[0]}' would be the name of two variables of the FMU; rename one of the "
+                "parts"
             )
         return found
 
@@ -170,8 +171,8 @@ def _channels(model: Model, outputs: Sequence[str]) -> Iterator[Variable]:
         channel = find_channel(text, wiring.channels, f"output '{name}'")
         if channel.kind in ("reaction", "signal", "output"):
             raise InputError(
-                f"output '{name}' of the FMU: '{text}' is not known between steps; an FMU shows "
-                "coordinates and rates of joints, motions of bodies and states"
+                f"output '{name}' of the FMU: '{text}' is a mean over steps; choose coordinates "
+                "and rates of joints, motions of bodies, or states"
             )
         for k in range(channel.size):
             entry = f"[{k}]" if channel.shape else ""

@@ -1,6 +1,6 @@
-"""The process behind an instance of an FMU: `python -m poinsot.fmi.server RESOURCES`.
+"""The process of an instance of an FMU: `python -m poinsot.fmi.server RESOURCES`.
 
-It serves the requests of `bridge.c`, which says how they look, until that closes the connection.
+It serves the requests of `bridge.c`, where their format is described, until the connection closes.
 """
 
 import os
@@ -107,7 +107,7 @@ class Server:
     def _state(self, data: bytes) -> State:
         (number,) = struct.unpack("=Q", data)
         if number not in self.states:
-            raise PoinsotError(f"there is no FMU state {number}: it was freed, or never saved")
+            raise PoinsotError(f"there is no FMU state {number}; it was freed or never saved")
         return self.states[number]
 
 

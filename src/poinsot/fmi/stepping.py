@@ -1,4 +1,4 @@
-"""A model that goes on step by step, its inputs held in between, and back to where it was."""
+"""A model that is simulated step by step with held inputs, and can be restored to earlier times."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -132,8 +132,8 @@ class Stepping:
         sampled = [c for c in self.problem.sampled.controllers if c.every is not None]
         if not whole and sampled:
             raise InputError(
-                f"{span:g} s is no multiple of the step h = {h:g} s, by which controller "
-                f"'{sampled[0].name}' is sampled; take one"
+                f"{span:g} s is not a multiple of the step h = {h:g} s, at which controller "
+                f"'{sampled[0].name}' is sampled; choose a multiple of it"
             )
         start, fractions = self.time, self.problem.scheme.substeps
         clock = Clock(start, start + span, h, count, fractions, recorder.done)

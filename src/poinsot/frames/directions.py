@@ -1,7 +1,7 @@
-r"""Generalised directions: how a force, torque or motor acts on bodies, and what moves it.
+"""Generalised directions of forces, torques and motors, and their conjugate velocities.
 
-A direction is a port matrix B(q) on the coordinates of the bodies it touches: the generalised force
-is B u, the conjugate velocity y = B^T v, the power u·y.
+A direction is a port matrix B(q) on the coordinates of its bodies: the generalised force is B u,
+the conjugate velocity y = B^T v, the power u·y.
 """
 
 from abc import ABC, abstractmethod

@@ -1,9 +1,9 @@
 r"""Euler angles :math:`R = R_z(\gamma) R_y(\beta) R_x(\alpha)` [BHRS25, sec. 5].
 
 Angles are rad, in the order (alpha, beta, gamma), and work on the last axis: (..., 3). The first
-director, (cos b cos g, cos b sin g, -sin b), shows beta and gamma; the vertical e_z seen from the
-body, (-sin b, cos b sin a, cos b cos a), shows beta and alpha. Where the first director is
-vertical, only the sum or the difference of alpha and gamma is known: gimbal lock.
+director, (cos b cos g, cos b sin g, -sin b), determines beta and gamma; the vertical e_z in body
+axes, (-sin b, cos b sin a, cos b cos a), determines beta and alpha. If the first director is
+vertical, only the sum or the difference of alpha and gamma is determined: gimbal lock.
 """
 
 from itertools import product

@@ -1,11 +1,11 @@
-r"""Quadratic forms of director coordinates: what every constraint, length and angle is made of.
+r"""Quadratic forms of director coordinates, of which constraints, lengths and angles consist.
 
 A body has q = (phi, d1, d2, d3) in R^12, the ground none. Its points and directions are affine
 in q, and the product of two such vectors is at most quadratic,
 
 .. math:: s(q) = \tfrac12\, q \cdot A q + b \cdot q + c,
 
-which is why the midpoint rule integrates it exactly:
+so that the midpoint rule integrates it exactly:
 :math:`s(q_1) - s(q_0) = \nabla s(q_m) \cdot (q_1 - q_0)` [LKB26, eq. (56)].
 """
 

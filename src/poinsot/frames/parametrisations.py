@@ -1,4 +1,4 @@
-r"""What describes a rotation: its matrix, a unit quaternion, Euler angles.
+r"""Parametrisations of rotations: matrices, unit quaternions and Euler angles.
 
 .. math:: d = d(\theta), \qquad \dot\theta = Z(\theta)\, \Omega
 

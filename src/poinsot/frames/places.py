@@ -1,4 +1,4 @@
-"""Where the numbers of frames are: phi, d1, d2, d3 of one frame after the other."""
+"""Indices of the numbers of frames: phi, d1, d2, d3 of each frame in turn."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

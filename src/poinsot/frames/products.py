@@ -1,4 +1,4 @@
-"""Products of vectors as the compiled engine knows them: which vectors of which two bodies."""
+"""Products of vectors for the compiled engine: the vectors of two bodies in each product."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,19 +1,20 @@
-r"""How a frame is placed relative to another: three displacements and three rotations.
+r"""The placement of a frame relative to another: three displacements and three rotations.
 
 With r from A to B, axes a_i on A and b_i on B and their means e_i, seven quadratic forms
 
 .. math:: x_i = e_i \cdot r, \qquad a_i^\times = \tfrac12 \epsilon_{ijk}\, a_k \cdot b_j, \qquad
           w = \tfrac14 \Bigl(1 + \sum_i a_i \cdot b_i\Bigr)
 
-tell it: of a turn by theta about n they are sin(theta) n and cos^2(theta/2). Then
+determine it: for a rotation by theta about n they are sin(theta) n and cos^2(theta/2). Then
 :math:`t = a^\times / (2 w)` is tan(theta/2) n, and the six coordinates are
 
 .. math:: \chi_u = x - \tfrac23\, t \times (t \times x), \qquad
           \chi_r = \tfrac13 (4\, t + a^\times) .
 
-The rotation is theta n but for a share theta^4/120, and grows beyond bounds towards half a turn;
-the displacement is that along the helix from A to B, as exact: its chord and its turn become its
-arc and its curvature. All is rational, so that differences over a step have closed forms.
+The rotation is theta n with a relative error of theta^4/120, and diverges towards half a turn. The
+displacement is that along the helix from A to B, with the same accuracy: chord and rotation become
+arc length and curvature. All expressions are rational, so that differences over a step have closed
+forms.
 """
 
 from typing import NamedTuple

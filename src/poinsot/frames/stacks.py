@@ -1,4 +1,4 @@
-r"""Many quadratic forms as arrays, evaluated at once: dense for small systems, sparse for large.
+r"""Stacks of quadratic forms as arrays: dense for small systems, sparse for large ones.
 
 .. math:: s(q) = \tfrac12\, q \cdot A q + b \cdot q + c, \qquad G(q) = A q + b
 """

@@ -1,7 +1,7 @@
-"""Velocities of rigid bodies as twists: six numbers a body instead of twelve.
+"""Velocities of rigid bodies as twists: six numbers per body instead of twelve.
 
-A body that moves with velocity v and angular velocity omega (world axes) has the director
-velocities omega x d_i; rigidity is then satisfied by itself, and only the joints are left to ask.
+A body with velocity v and angular velocity omega (world axes) has the director velocities
+omega x d_i, which satisfy rigidity; only the equations of joints remain.
 """
 
 from typing import Any

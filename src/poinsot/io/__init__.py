@@ -1,6 +1,6 @@
-"""Model files: text to a checked document and back. It knows nothing of models.
+"""Model files: from text to a checked document and back, without knowledge of models.
 
-The parts are imported where they are used, for pydantic and YAML take their time to start.
+Modules are imported where they are used, because pydantic and YAML take time to import.
 """
 
 from typing import Any

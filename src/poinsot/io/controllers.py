@@ -1,4 +1,4 @@
-"""Controllers of a model file: a table of their kinds."""
+"""Controllers in a model file, as a table of their kinds."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Mappings of a model file: every key is known, and of several kinds there is exactly one."""
+"""Mappings in a model file: all keys must be known, and alternatives exclude each other."""
 
 from functools import cache
 from typing import Any, get_args

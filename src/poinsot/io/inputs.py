@@ -1,4 +1,4 @@
-"""Functions in a model file: formulas of springs and dampers, inputs over time."""
+"""Functions in a model file: formulas of springs and dampers, and inputs over time."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 

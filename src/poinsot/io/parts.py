@@ -1,8 +1,7 @@
-"""Parts of a model file, and tables of their kinds.
+"""Parts in a model file, as tables of their kinds.
 
-`Shapes`, `Joints`, `Transmissions`, `Forces` and `Ports` are these tables.
-
-Points and axes in world axes at the start. SI units.
+`Shapes`, `Joints`, `Transmissions`, `Forces` and `Ports` are these tables. Points and axes are in
+world axes at the start. SI units.
 """
 
 from typing import Any, ClassVar, Literal, Optional

@@ -1,4 +1,4 @@
-"""Numbers of a model file by their paths, such as `bodies.rod.mass` or `joints.A.point.z`."""
+"""Paths of numbers in a model file, such as `bodies.rod.mass` or `joints.A.point.z`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

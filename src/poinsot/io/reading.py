@@ -1,4 +1,4 @@
-"""From a model file to its document, or to a list of what is wrong with it."""
+"""Read a model file: the result is its document, or a list of all problems."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

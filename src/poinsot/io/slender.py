@@ -1,4 +1,4 @@
-"""Slender elastic bodies of a model file: beams and rods, and their cross-sections."""
+"""Beams, rods and their cross-sections in a model file."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A model file as it was read: where everything in it stands."""
+"""The source of a model file, with the line of every value."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Systems of a model file, and the connections of their ports: tables of their kinds."""
+"""Systems and connections of ports in a model file, as tables of their kinds."""
 
 from typing import Literal, TypeAlias
 

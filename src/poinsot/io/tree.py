@@ -1,7 +1,7 @@
-"""YAML text to a tree of values that know their line; nothing in it can be executed.
+"""YAML text to a tree of values with line numbers; nothing in it can be executed.
 
-Only events of the parser are used: no tags, no objects, no YAML 1.1 surprises. A plain word is a
-number if it looks like one (1e-3, too), true or false, nothing (~, null), else text.
+Only events of the parser are used: no tags, no objects, no YAML 1.1 booleans such as `yes`. A plain
+word is a number if it looks like one (1e-3, too), true or false, nothing (~, null), otherwise text.
 """
 
 import re
@@ -111,7 +111,7 @@ class _Reader:
             self.check(event.tag, mark)
             self.refuse_as_key(mark)
             if len(self.stack) == DEEPEST:
-                raise TreeError(f"values are nested deeper than {DEEPEST}", mark)
+                raise TreeError(f"values are nested more deeply than {DEEPEST}", mark)
             items: Any = [] if isinstance(event, yaml.SequenceStartEvent) else {}
             self.stack.append(_Open(mark, event.anchor, items))
         elif isinstance(event, yaml.AliasEvent):
@@ -129,7 +129,7 @@ class _Reader:
     def refuse_as_key(self, mark: Mark) -> None:
         """Refuse lists, mappings and aliases where a key must come next."""
         if self.stack and self.stack[-1].wants_key:
-            raise TreeError("a key must be a single word or text", mark)
+            raise TreeError("a key must be a single string", mark)
 
     def place(self, node: Node, anchor: str | None, mark: Mark, count: int) -> None:
         """Put a value where it belongs; it stands for so many values."""
@@ -147,7 +147,7 @@ class _Reader:
     def aliased(self, name: str, mark: Mark) -> Node:
         """Return the value with that anchor."""
         if any(part.anchor == name for part in self.stack):
-            raise TreeError(f"the alias '*{name}' repeats what it is a part of", mark)
+            raise TreeError(f"the alias '*{name}' refers to a value that contains it", mark)
         if name not in self.anchors:
             raise TreeError(f"the alias '*{name}' has no anchor '&{name}' before it", mark)
         return self.anchors[name]

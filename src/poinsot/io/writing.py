@@ -1,6 +1,6 @@
-"""Plain data to YAML text, such that reading it gives the same data, bit by bit.
+"""Plain data to YAML text; reading it gives the same data, bit by bit.
 
-An entry that fits goes on one line; numbers are written with as many digits as they need.
+An entry that fits is written on one line, and numbers with as many digits as necessary.
 """
 
 import json
@@ -98,7 +98,10 @@ def _text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _TAKEN:
         return text
     if not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError(f"{text!r} holds half a character and cannot be written to a file")
+        raise InputError(
+            f"{text!r} contains an incomplete character (a lone surrogate) and cannot be written "
+            "to a file"
+        )
     return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""The model: named parts, a consistent start, its system, and its file."""
+"""The model of a mechanism: named parts, a consistent start, compilation, and its file."""
 
 from poinsot.model.assemblies import DifferentialDrive, Wheel
 from poinsot.model.assembling import Assembled

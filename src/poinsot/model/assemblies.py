@@ -1,4 +1,6 @@
-"""Assemblies: bodies, joints and ports that belong together and are added to a model at once."""
+"""Assemblies: bodies, joints and ports that are added to a model together."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Assembly(ABC):
-    """Something that `Model.add_assembly` adds."""
+    """Base class of assemblies, for `Model.add_assembly`."""
 
     @abstractmethod
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
-        """Add all parts, their names beginning with `name`, and return the bodies."""
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
+        """Add all parts with names that begin with `name`, and return the bodies."""
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where something is at the start and how it moves, world axes; None: to be completed."""
+    """Position, rotation and velocities at the start, world axes; velocities may be None."""
 
     position: Vector
     R_WB: NDArray[np.float64]
@@ -41,37 +43,36 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class BodyAssembly(ABC):
-    """Something that `Model.add_body` adds: several bodies, and what holds them together."""
+    """Base class of shapes that `Model.add_body` adds as several bodies and their connections."""
 
     @abstractmethod
-    def add_to(self, model: "Model", name: str, start: Start) -> Any:
-        """Add all parts, their names beginning with `name`, and return what stands for them."""
+    def add_to(self, model: Model, name: str, start: Start) -> Any:
+        """Add all parts with names that begin with `name`, and return what represents them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Wheel(Assembly):
-    """A wheel that rolls on a plane without slipping, with or without a fork to steer it by.
+    """A wheel that rolls on a plane without slipping, with an optional steering fork.
 
-    The body of the wheel is called as the assembly, `name`; its joints are `name.axle` and
-    `name.contact`. With a steering axis, a body `name.fork` turns about it on `name.steering` and
-    carries the axle.
+    The wheel is the body `name` with the joints `name.axle` and `name.contact`. With a steering
+    axis, the axle is carried by a body `name.fork`, which turns on the joint `name.steering`.
 
     Parameters
     ----------
     chassis : Body or Ground
-        What carries it.
+        The body that carries the wheel.
     shape : Cylinder
         Mass and size of the wheel; its axis is the axle.
     position : (3,)
-        Centre of the wheel, world axes at the start [m].
+        Centre of the wheel at the start [m], world axes.
     axle, steering : (3,)
-        Directions of the axle and of the steering axis, which passes the wheel's centre.
+        Directions of the axle and of the steering axis, which passes through the wheel centre.
     fork : Shape
-        What turns with the wheel about the steering axis, with its centre of mass at the wheel's.
+        The fork, with its centre of mass at the wheel centre.
     point, normal : (3,)
         A point [m] and the normal of the plane, world axes.
     sideways : bool
-        Whether it grips sideways, too; of two wheels on one axle only one needs to.
+        Prevent sideways slip, too. Of two wheels on one axle, only one needs this.
     """
 
     chassis: Body | Ground
@@ -85,13 +86,13 @@ class Wheel(Assembly):
     sideways: bool = True
 
     def __post_init__(self) -> None:
-        """Check what joints cannot."""
+        """Check what the joints do not check."""
         if not isinstance(self.shape, Cylinder):
             raise InputError(f"Wheel: shape: expected a Cylinder, got {self.shape!r}")
         if (self.steering is None) != (self.fork is None):
             raise InputError(
-                "Wheel: steering and fork belong together: the axis, and the shape of what turns "
-                "about it with the wheel"
+                "Wheel: give both steering (the axis) and fork (the shape of the part that turns "
+                "about it), or neither"
             )
         if self.steering is not None:
             axle, steering = (
@@ -101,7 +102,7 @@ class Wheel(Assembly):
             if np.linalg.norm(np.cross(axle, steering)) < FLAT:
                 raise InputError("Wheel: steering is parallel to the axle; give another axis")
 
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
         """Add wheel, axle and contact, and the fork."""
         centre = vector3(self.position, f"wheel '{name}': position")
         axle = unit3(self.axle, f"wheel '{name}': axle")
@@ -129,20 +130,20 @@ class Wheel(Assembly):
 
 @dataclass(frozen=True, eq=False)
 class DifferentialDrive(Assembly):
-    """Two wheels on one axis with a motor each [BHRS25, sec. 7.1].
+    """Two wheels on a common axis with one motor each [BHRS25, sec. 7.1].
 
-    They are called `name.left` and `name.right`; their motors, ports with torque [N m] and rate
-    [rad/s], `name.left.motor` and `name.right.motor`. A positive torque drives along axle x normal,
-    the axle leading from the right wheel to the left one.
+    The wheels are `name.left` and `name.right`. Their motors are the ports `name.left.motor` and
+    `name.right.motor`, with torque [N m] and rate [rad/s]. A positive torque drives the chassis
+    along axle x normal, where the axle points from the right wheel to the left one.
 
     Parameters
     ----------
     chassis : Body
-        What carries the wheels.
+        The body that carries the wheels.
     shape : Cylinder
         Mass and size of each wheel.
     left, right : (3,)
-        Centres of the wheels, world axes at the start [m].
+        Centres of the wheels at the start [m], world axes.
     point, normal : (3,)
         A point [m] and the normal of the plane, world axes.
     """
@@ -154,12 +155,14 @@ class DifferentialDrive(Assembly):
     point: ArrayLike = (0.0, 0.0, 0.0)
     normal: ArrayLike = (0.0, 0.0, 1.0)
 
-    def add_to(self, model: "Model", name: str) -> tuple[Body, ...]:
-        """Add wheels and motors; one of the wheels grips sideways."""
+    def add_to(self, model: Model, name: str) -> tuple[Body, ...]:
+        """Add wheels and motors; only one of the wheels prevents sideways slip."""
         left = vector3(self.left, f"drive '{name}': left")
         right = vector3(self.right, f"drive '{name}': right")
         if np.array_equal(left, right):
-            raise InputError(f"drive '{name}': left and right are the same point")
+            raise InputError(
+                f"drive '{name}': left and right are the same point; give the centres of two wheels"
+            )
         added: list[Body] = []
         for side, position in (("left", left), ("right", right)):
             wheel = Wheel(

@@ -1,4 +1,6 @@
-"""What `Model.assemble` does: bodies start where all joints close."""
+"""`Model.assemble`: move the bodies at the start until all joints are closed."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +27,7 @@ STILL = 1e-13
 
 @dataclass(frozen=True)
 class Move:
-    """How far a body was moved [m], its centre of mass, and turned [rad]."""
+    """Displacement of the centre of mass [m] and angle of rotation [rad] of a body."""
 
     distance: float
     angle: float
@@ -33,24 +35,24 @@ class Move:
 
 @dataclass(frozen=True)
 class Assembled:
-    """What `Model.assemble` moved, and how well joints close.
+    """Result of `Model.assemble`.
 
-    Parameters
+    Attributes
     ----------
     moves : mapping
-        Body -> by how much it was moved [m] and turned [rad]; those that stayed are left out.
+        Body -> distance [m] and angle [rad] by which it was moved; bodies that stayed are left out.
     change : float
-        Root mean square of the way of all matter [m], which is least.
+        Root mean square displacement of all matter [m], which is minimised.
     gap, gap_angle : float
-        By how much joints are still open at most [m], [rad].
+        Largest remaining gap of a joint [m], [rad].
     near : mapping
-        Hint -> where that coordinate is now [rad or m].
+        Coordinates of `near` -> their values now [rad or m].
     reached : bool
-        Whether all hints were met.
+        Whether all desired values of `near` were reached.
     projected : bool
-        Whether velocities contradicted the joints there and were projected.
+        Whether velocities violated the joints and were projected.
     iterations, trials : int
-        Steps that it took, and from how many places it was tried.
+        Number of iterations, and number of initial guesses that were tried.
     """
 
     moves: Mapping[str, Move]
@@ -64,7 +66,7 @@ class Assembled:
     trials: int
 
     def __str__(self) -> str:
-        """A few lines of text."""
+        """Return a few lines of text."""
         width = max(map(len, self.moves), default=0)
         lines = [
             f"  {printable(name):<{width}}  by {by.distance:.6g} m, turned by {by.angle:.6g} rad"
@@ -86,7 +88,7 @@ class Assembled:
 def assembled(
     model: Contents, keep: Sequence[str] | str, near: Mapping[str, float] | None
 ) -> Assembled:
-    """Move the bodies of a model until all joints close; return what moved."""
+    """Move the bodies of a model until all joints are closed; return the moves."""
     what, near = "assemble", dict(near or {})
     coordinates = coordinates_of(model, list(near), f"{what}: near")
     hints = [
@@ -115,7 +117,7 @@ def assembled(
 def task_of(
     model: Contents, what: str, *, hints: Sequence[Inlet] = (), kept: Collection[str] = ()
 ) -> Task:
-    """Return what is to be assembled; elastic bodies and rods stay where they were added."""
+    """Return the assembly problem; elastic bodies and rods stay where they were added."""
     if not model.bodies:
         raise InputError(f"{what}: model '{model.name}' has no bodies")
     placed = (part.place(name, model.joints)[1] for name, part in Wiring(model).with_ports.items())
@@ -132,9 +134,9 @@ def task_of(
 
 
 def start_at(model: Contents, task: Task, f: Vector) -> tuple[dict[str, Move], bool]:
-    """Let a model start at frames f, if its velocities suit them or can be projected there.
+    """Let a model start at frames f, if its velocities fit or can be projected.
 
-    Return by how much bodies were moved that were, and whether velocities were projected.
+    Return the moves of the bodies, and whether velocities were projected.
     """
     moves, starts, projection = dict[str, Move](), dict(model.starts), model.projection
     before, after = poses(task.bodies, task.f), poses(task.bodies, f)
@@ -152,7 +154,7 @@ def start_at(model: Contents, task: Task, f: Vector) -> tuple[dict[str, Move], b
 
 
 def _suit_velocities(model: Contents) -> bool:
-    """Project velocities that contradict the joints where bodies start now; tell whether any do."""
+    """Project velocities that violate the joints in the new positions; return whether any did."""
     again, model.projection = model.projection is not None, None
     try:
         start_velocities(model)

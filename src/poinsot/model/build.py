@@ -1,4 +1,4 @@
-"""From the document of a model file to a model; what does not fit is said with its line."""
+"""From the document of a model file to a model; errors refer to lines of the file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -211,7 +211,7 @@ class _Builder:
         path = (self.within[-1].parent / entry.file).resolve()
         if path in self.within:
             files = " in ".join(f"'{each.name}'" for each in (path, *reversed(self.within)))
-            raise InputError(f"a model cannot be a part of itself: {files}")
+            raise InputError(f"a model cannot contain itself: {files}")
         placing = {key: value for key, value in _given(entry).items() if key != "file"}
         if "rotation" in placing:
             placing["rotation"] = _rotation(placing["rotation"])
@@ -279,7 +279,9 @@ class _Builder:
         """Let a body start at another place than where it was added."""
         body = self.model.body(name)
         if body.deforms or body.carried:
-            raise InputError(f"start: '{name}' is elastic: it starts where it is added")
+            raise InputError(
+                f"start: '{name}' is elastic and always starts where it is added; leave it out"
+            )
         R = as_rotation_matrix(_rotation(entry.rotation), name=f"start: '{name}': rotation")
         self.model.starts[body.name] = np.array(entry.position), R
 

@@ -1,4 +1,4 @@
-"""What events may change in a model: joints that are released, loads that are switched."""
+"""Changes of a model by events: joints that are released or locked, loads that are switched."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -27,21 +27,21 @@ def require_possible(model: Contents, name: str, event: Event) -> None:
             own = [load for load in model.forces if load not in model.assemblies]
             if action.load not in own:
                 hint = did_you_mean(str(action.load), own)
-                raise InputError(f"{what}: no load '{action.load}' to be switched; {hint}")
+                raise InputError(f"{what}: no load '{action.load}' to switch; {hint}")
 
 
 def _require_joint(model: Contents, action: Release | Lock, what: str) -> None:
     joint, done = action.joint, "released" if isinstance(action, Release) else "locked"
     if joint not in model.joints:
         hint = did_you_mean(str(joint), model.joints)
-        raise InputError(f"{what}: no joint '{joint}' to be {done}; {hint}")
+        raise InputError(f"{what}: no joint '{joint}' to {done}; {hint}")
     if done == "locked" and any(body.deforms for body in model.bodies.values()):
         raise InputError(f"{what}: joint '{joint}' cannot be locked in a model with elastic bodies")
     for controller in model.controllers.values():
         if any(_is_of(channel, joint) for channel in controller.reads):
             raise InputError(
                 f"{what}: joint '{joint}' cannot be {done}: controller '{controller.name}' reads "
-                "it; read the motion of its bodies"
+                "its coordinates; read the motion of its bodies instead"
             )
 
 

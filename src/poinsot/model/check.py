@@ -1,4 +1,4 @@
-"""What `Model.check` finds."""
+"""`Model.check`: degrees of freedom, redundant constraints and singular positions."""
 
 from dataclasses import dataclass
 
@@ -15,11 +15,12 @@ from poinsot.systems.floating.system import FloatingSystem
 
 @dataclass(frozen=True)
 class ModelCheck:
-    """What `Model.check` found: counts, degrees of freedom, and redundant constraints by name.
+    """Result of `Model.check`: counts, degrees of freedom and redundant constraints by name.
 
-    `singular` are the joints of every loop that is in a singular position at the start, where its
-    motion branches: degrees of freedom are those of one branch. Each of the `drives` and
-    `transmissions` removes one. `notes` are about numbers that look wrong.
+    `singular` lists the joints of each loop that is in a singular position at the start, where its
+    motion branches; degrees of freedom are then those of one branch. Each drive and each
+    transmission removes one degree of freedom. `notes` lists values that look wrong, such as
+    suspicious units.
     """
 
     bodies: int
@@ -33,7 +34,7 @@ class ModelCheck:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """A few lines of text."""
+        """Return a few lines of text."""
         lines = [
             f"bodies              {self.bodies}",
             f"joints              {self.joints}",
@@ -68,12 +69,12 @@ def check(model: Contents) -> ModelCheck:
         singular=tuple(loop.joints for loop in equations.singular),
         drives=sum(not driven.transmits for driven in equations.drives),
         transmissions=len(model.transmissions),
-        notes=tuple(odd_units(model.gravity)),
+        notes=tuple(odd_units(model.gravity, equations.bodies)),
     )
 
 
 def _repeated(model: Contents, equations: JointEquations) -> list[int]:
-    """Return the constraints that repeat others, as deformations of elastic bodies allow."""
+    """Return the redundant constraints, given the deformations of elastic bodies."""
     if is_elastic(model):
         system = mechanism_of(model, None, stabilised=False)
         assert isinstance(system, FloatingSystem)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poinsot.bodies.body import Marker
+from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
@@ -32,6 +32,9 @@ from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
 from poinsot.systems.relaxing import relaxing_system
 from poinsot.systems.rotations.system import RotationSystem, rotation_system
+
+#: A body that is heavier than this by its density may have its lengths in millimetres [kg].
+HEAVY = 1e6
 
 #: What a model compiles to.
 System: TypeAlias = (
@@ -97,7 +100,7 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     if stabilised and coordinates != "directors":
         elastic = ", and elastic bodies have velocities in body axes"
         raise InputError(
-            "velocity constraints are stabilised in directors only"
+            "stabilised velocity constraints need coordinates 'directors'"
             f"{elastic if mechanism.elastic else ''}; use scheme 'ph-mp'"
         )
     if stabilised:
@@ -157,32 +160,40 @@ def in_numbers(
     )
     undetermined = {equations.labels[k][0] for loop in equations.loops for k in loop.rows}
     layout = Layout.of(
-        bodies, joints, undetermined, list(markers), forces, rows, ports, odd_units(gravity)
+        bodies, joints, undetermined, list(markers), forces, rows, ports, odd_units(gravity, bodies)
     )
     return mechanism, layout, tuple(port for port, _ in inlets)
 
 
-def odd_units(gravity: Vector) -> list[str]:
-    """Return a remark on a gravity that looks as if lengths were in millimetres."""
+def odd_units(gravity: Vector, bodies: Iterable[Body]) -> list[str]:
+    """Return remarks on values that look as if lengths were in millimetres."""
+    found = []
     g = float(np.linalg.norm(gravity))
-    if not 5e3 < g < 2e4:
-        return []
-    return [
-        f"gravity is {g:g} m/s^2, a thousand times that of the Earth: units are SI, so give "
-        "lengths in metres and 9.81 m/s^2"
-    ]
+    if 5e3 < g < 2e4:
+        found.append(
+            f"gravity is {g:g} m/s^2, a thousand times that of the Earth: units are SI, so give "
+            "lengths in metres and 9.81 m/s^2"
+        )
+    for body in bodies:
+        if getattr(body.shape, "density", None) is not None and body.mass > HEAVY:
+            found.append(
+                f"body '{body.name}' has a mass of {body.mass:.3g} kg by its density: units are "
+                "SI, so check that its lengths are in metres, not millimetres"
+            )
+            break
+    return found
 
 
 def require_directors(mechanism: Mechanism, coordinates: str, stabilised: bool) -> None:
     """Refuse Maxwell elements but in directors, without stabilised velocity constraints."""
     if mechanism.relaxing and (coordinates != "directors" or stabilised):
         name = mechanism.relaxing[0].name
-        remedy = "leave out coordinates and scheme, or take Kelvin-Voigt damping"
+        remedy = "leave out coordinates and scheme, or use Kelvin-Voigt damping"
         if mechanism.elastic:
-            remedy = "beams and other elastic bodies, which have velocities in body axes, need "
-            remedy += "a model without; take Kelvin-Voigt damping"
+            remedy = "elastic bodies, which have velocities in body axes, cannot be combined with "
+            remedy += "it; use Kelvin-Voigt damping"
         raise InputError(
-            f"force '{name}': relaxation is there in directors only, with scheme 'ph-mp'; {remedy}"
+            f"force '{name}': relaxation needs coordinates 'directors' and scheme 'ph-mp'; {remedy}"
         )
 
 
@@ -191,13 +202,12 @@ def stabilisable(mechanism: Mechanism) -> Mechanism:
     for driven in mechanism.drives:
         if not driven.transmits:
             raise InputError(
-                f"the stabilised form does not keep the motion of drives ('{driven.name}'): their "
-                "rates are known as means over steps, not at the ends of these; use scheme 'ph-mp'"
+                f"the stabilised form does not support drives ('{driven.name}'), whose rates are "
+                "means over steps; use scheme 'ph-mp'"
             )
         if not driven.lossless:
             raise InputError(
-                f"the stabilised form does not know the friction of transmissions "
-                f"('{driven.name}'), which is in proportion to one multiplier, and has two; use "
-                "scheme 'ph-mp'"
+                f"the stabilised form does not support the efficiency of transmissions "
+                f"('{driven.name}'); use scheme 'ph-mp'"
             )
     return replace(mechanism, inertia=slender.thickened(mechanism.inertia))

@@ -1,4 +1,6 @@
-"""What a model holds: parts by name, and what names and parts it takes."""
+"""The contents of a model: parts by name, and the checks of new names and parts."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -50,14 +52,14 @@ ENDS = "start", "end"
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Velocities at the start that were made to suit so many joints; twists (6 bodies,)."""
+    """Projected velocities at the start, for a number of joints; twists (6 bodies,)."""
 
     twists: Vector
     joints: int
 
 
 class Contents:
-    """What a model holds."""
+    """The parts of a model by name."""
 
     def __init__(self, gravity: ArrayLike, name: str) -> None:
         self.gravity = vector3(gravity, "gravity")
@@ -92,7 +94,7 @@ class Contents:
         self._gravity = vector3(gravity, "gravity")
 
     def __repr__(self) -> str:
-        """One line: name and counts."""
+        """Return one line: name and counts."""
         counts = [
             f"{len(getattr(self, several))} {one if len(getattr(self, several)) == 1 else several}"
             for one, several in PARTS.items()
@@ -101,7 +103,7 @@ class Contents:
         return f"<Model '{printable(self.name)}': {', '.join(counts) or 'empty'}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: all parts by kind."""
+        """Return a table of all parts by kind, for notebooks."""
         lists = {
             several.capitalize(): [
                 (name, _in_words(part)) for name, part in getattr(self, several).items()
@@ -112,7 +114,7 @@ class Contents:
         return card(repr(self)[1:-1], [("gravity", f"({gravity}) m/s²")], lists)
 
     def body(self, name: str) -> Body:
-        """Return a body by its name, or by that of a marker on it, such as `beam.end`."""
+        """Return a body by its name, or by that of a marker on it, such as `"beam.end"`."""
         carried = self.carried_markers
         if name in carried:
             return carried[name].carrier
@@ -122,11 +124,11 @@ class Contents:
 
     @property
     def carried_markers(self) -> dict[str, Marker]:
-        """The markers on bodies, without those on the ground."""
+        """Markers on bodies, without those on the ground."""
         return {name: at for name, at in self.markers.items() if isinstance(at.body, Body)}
 
     def at_start(self, body: Body) -> Body:
-        """Return a body with the place where it starts."""
+        """Return a body at the place where it starts."""
         if body.name not in self.starts:
             return body
         position, R_WB = self.starts[body.name]
@@ -134,7 +136,7 @@ class Contents:
 
     @property
     def projection(self) -> Projection | None:
-        """What `project_velocities` found, unless a body was added since."""
+        """Result of `project_velocities`, unless a body was added since."""
         movable = sum(not body.carried for body in self.bodies.values())
         found = self._projection
         return found if found is not None and found.twists.size == 6 * movable else None
@@ -144,7 +146,7 @@ class Contents:
         self._projection = found
 
     def as_now(self) -> Self:
-        """Return a copy to which nothing is added later."""
+        """Return a copy of the current contents."""
         now = copy(self)
         for parts in (*PARTS.values(), "assemblies", "starts"):
             setattr(now, parts, dict(getattr(self, parts)))
@@ -153,7 +155,7 @@ class Contents:
 
 
 def _in_words(part: Any) -> str:
-    """Return what a part is, and what it acts on."""
+    """Return the kind of a part and what it acts on."""
     kind = type(part).__name__
     match part:
         case str():
@@ -182,16 +184,16 @@ def _in_words(part: Any) -> str:
 
 
 def require_new(model: Contents, name: str) -> None:
-    """Refuse a name that is taken."""
+    """Raise `InputError` if a name is taken."""
     if require_name(name, "a part of a model") == model.ground.name:
-        raise InputError(f"'{name}' cannot be a name: it is that of the ground")
+        raise InputError(f"'{name}' is the name of the ground; choose another name")
     for kind, parts in PARTS.items():
         if name in getattr(model, parts):
             raise InputError(f"the name '{name}' is taken by a {kind}; choose another one")
 
 
 def require_own(model: Contents, partner: Body | Ground, what: str) -> None:
-    """Refuse a body of another model."""
+    """Raise `InputError` for a body of another model."""
     if isinstance(partner, Body) and model.bodies.get(partner.name) is not partner:
         own = (
             f"take model.bodies['{partner.name}']"
@@ -209,7 +211,7 @@ def require_part(
     what: str,
     example: str,
 ) -> None:
-    """Refuse a name that is taken, a part of another kind, and bodies of another model."""
+    """Raise `InputError` for a taken name, a part of the wrong kind or a body of another model."""
     require_new(model, name)
     if not isinstance(part, kind):
         raise InputError(f"{what} '{name}': expected a {what} such as {example}, got {part!r}")
@@ -221,7 +223,7 @@ def require_part(
 
 
 def all_or_nothing(model: Contents, add: Callable[[], T]) -> T:
-    """Add several parts; if one fails, none is left whose name would be taken next time."""
+    """Add several parts; if one fails, remove the others, so that their names stay free."""
     before = vars(model.as_now())
     try:
         return add()
@@ -231,7 +233,7 @@ def all_or_nothing(model: Contents, add: Callable[[], T]) -> T:
 
 
 def own_parts(model: Contents) -> dict[str, dict[str, Any]]:
-    """Return what is no part of a rod or a beam: their nodes, ends and elements follow."""
+    """Return the parts except those that belong to rods and beams."""
     whole = {node: name for name in model.assemblies for node in model.forces[name].bodies}
     bodies: dict[str, Any] = {}
     for name, body in model.bodies.items():
@@ -248,7 +250,7 @@ def own_parts(model: Contents) -> dict[str, dict[str, Any]]:
 
 
 def list_of_names(names: Sequence[str], what: str) -> list[str]:
-    """Return a list of names; a single one is a list, too."""
+    """Return a list of names; a single name is a list of one."""
     if isinstance(names, str):
         return [names]
     if not isinstance(names, Sequence):

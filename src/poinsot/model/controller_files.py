@@ -62,11 +62,11 @@ def describe_controller(name: str, controller: Controller) -> dict[str, Any]:
     if controller.limits.size and np.isfinite(controller.limits).all():
         written["limits"] = controller.limits.tolist()
     elif np.isfinite(controller.limits).any():
-        raise UnwritableError("a limit is infinite, which no file can hold")
+        raise UnwritableError("a limit is infinite, which model files cannot represent")
     if controller.rate_limits.size and np.isfinite(controller.rate_limits).all():
         written["rate_limits"] = controller.rate_limits.tolist()
     elif np.isfinite(controller.rate_limits).any():
-        raise UnwritableError("a rate limit is infinite, which no file can hold")
+        raise UnwritableError("a rate limit is infinite, which model files cannot represent")
     law = controller.law
     if isinstance(law, StateSpace):
         matrices = {letter: getattr(law, letter).tolist() for letter in "ABCD"}

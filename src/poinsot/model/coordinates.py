@@ -1,4 +1,4 @@
-"""What rotations of a model are described by, and which schemes suit that."""
+"""Coordinates of models by name, and the schemes that suit them."""
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.frames.parametrisations import PARAMETRISATIONS
@@ -28,8 +28,8 @@ def require_body_axes(coordinates: str) -> str:
     if coordinates in PARAMETRISATIONS:
         return coordinates
     raise InputError(
-        f"elastic bodies have velocities in body axes, not coordinates '{coordinates}'; leave the "
-        "coordinates out, or take 'rotations' with scheme 'ph-mp'"
+        f"elastic bodies need velocities in body axes, not coordinates '{coordinates}'; leave the "
+        "coordinates out, or use 'rotations' with scheme 'ph-mp'"
     )
 
 
@@ -42,7 +42,7 @@ def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Schem
     if not fits(method, coordinates):
         raise InputError(
             f"scheme '{method.name}' runs in {coordinates_of(method)}, not in {coordinates}; "
-            f"leave the coordinates out, or take another scheme such as "
+            f"leave the coordinates out, or use another scheme such as "
             f"'{COORDINATES[coordinates]}'"
         )
     return method

@@ -1,4 +1,4 @@
-"""From a model to the content of its file, without loss; what cannot be written is named."""
+"""From a model to the content of its file, without loss; refuses what cannot be written."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
@@ -120,15 +120,15 @@ def describe(
         if len(refused) > LISTED:
             refused[LISTED:] = [f"and {len(refused) - LISTED} more"]
         raise InputError(
-            f"model '{model.name}' cannot be written to a file: {'; '.join(refused)}; instead of "
-            "Python functions use poinsot.Formula or poinsot.Table"
+            f"model '{model.name}' cannot be written to a file: {'; '.join(refused)}; replace "
+            "Python functions by poinsot.Formula or poinsot.Table"
         )
     return {key: value for key, value in content.items() if value or key == "gravity"}
 
 
 def _rod(shape: BodyAssembly, start: Start, projected: bool) -> dict[str, Any]:
     if not isinstance(shape, ElasticRod):
-        raise UnwritableError(f"a {type(shape).__name__} has no place in a model file")
+        raise UnwritableError(f"a {type(shape).__name__} cannot be represented in a model file")
     if projected:
         raise UnwritableError("the velocities of its nodes were projected")
     for label in ("curve", "section", "twist", "natural"):
@@ -235,7 +235,7 @@ def _kind(part: object, kinds: Mapping[str, type[Any]]) -> str:
     for kind, known in kinds.items():
         if type(part) is known:
             return kind
-    raise UnwritableError(f"a {type(part).__name__} has no place in a model file")
+    raise UnwritableError(f"a {type(part).__name__} cannot be represented in a model file")
 
 
 def _fields(
@@ -300,7 +300,9 @@ def _plain(key: str, value: Any) -> Any:
     if isinstance(value, CrossSection):
         return {_kind(value, SECTIONS): _fields(value)}
     if callable(value):
-        raise UnwritableError(f"{key} is a function of the body's motion, which no file can hold")
+        raise UnwritableError(
+            f"{key} is a function of the motion of the body, which model files cannot represent"
+        )
     if isinstance(value, str | bool | int):
         return value
     if isinstance(value, list | tuple):

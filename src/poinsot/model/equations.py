@@ -1,4 +1,4 @@
-"""The equations of a model's joints, on positions and on velocities, and how they hang together."""
+"""The joint equations of a model for positions and velocities, and the loops that they form."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -189,7 +189,7 @@ class JointEquations:
         idle = [f"'{': '.join(names[k])}'" for k in dependent if self.forms.m <= k < split]
         if idle:
             raise InputError(
-                f"contacts forbid velocities that are forbidden already, at the start: "
+                f"contacts are redundant at the start: "
                 f"{', '.join(idle[:LISTED])} [BHRS25, eq. (13)]; leave them out, such as by "
                 "RollingDisc(..., sideways=False) for all but one wheel of an axle"
             )
@@ -221,8 +221,8 @@ class JointEquations:
             if len(listed) > LISTED:
                 listed[LISTED:] = [f"and {len(listed) - LISTED} more"]
             raise InconsistentStartError(
-                f"the velocities at the start contradict the joints: {', '.join(listed)}; leave "
-                "some out to have them completed, or call model.project_velocities()"
+                f"the velocities at the start violate the joints: {', '.join(listed)}; leave some "
+                "of them out, so that they are computed, or call model.project_velocities()"
             )
         return on_one_branch(self.singular, self.jacobian, self.movable, known, given, self.rates)
 

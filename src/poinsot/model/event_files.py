@@ -20,7 +20,7 @@ def event_of(entry: files.Event) -> Event:
 def describe_event(name: str, event: Event) -> dict[str, Any]:
     """Return the entry of an event."""
     if not isinstance(event.when, str):
-        raise UnwritableError("its function is one of Python")
+        raise UnwritableError("its function is a Python function")
     actions = [_written(action) for action in event.actions]
     then = actions if isinstance(event.then, tuple) else actions[0]
     known = {"when": event.when, "direction": event.direction, "then": then}

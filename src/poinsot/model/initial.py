@@ -1,4 +1,4 @@
-"""The start of a model: the equations of its joints there, and velocities that suit them."""
+"""The start of a model: its joint equations, and consistent velocities."""
 
 import numpy as np
 

@@ -1,6 +1,7 @@
-"""The kinds of parts in a model file and the classes that they stand for: one row for each.
+"""Kinds of parts in a model file and their classes: one row for each.
 
-The keys of a kind are the arguments of its class; but `bodies` names the two of a joint or spring.
+The keys of a kind are the arguments of its class, except `bodies`, which names the two bodies of a
+joint or spring.
 """
 
 from poinsot.bodies import shapes

@@ -1,4 +1,6 @@
-"""The model: parts are added and checked one by one, and compiled to a system."""
+"""The model of a mechanism: parts are added by name and checked, and compiled to a system."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
@@ -61,7 +63,7 @@ def _start(
     velocity: ArrayLike | None,
     spin: ArrayLike | None,
 ) -> Start:
-    """Return where something is at the start and how it moves, checked."""
+    """Return checked position, rotation and velocities at the start."""
     return Start(
         vector3(position, f"{what}: position"),
         as_rotation_matrix(rotation, name=f"{what}: rotation"),
@@ -79,6 +81,15 @@ class Model(Contents):
         Acceleration of gravity [m/s^2], world axes. Default: no gravity.
     name : str
         Name of the model.
+
+    Examples
+    --------
+    A pendulum that starts horizontally::
+
+        model = ps.Model(gravity=(0, 0, -9.81)) rod = model.add_body("rod", ps.Box(mass=1.0,
+        size=(0.5, 0.02, 0.02)), position=(0.25, 0, 0)) model.add_joint("hinge",
+        ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0))) result = ps.simulate(model,
+        h=0.01, t_end=5.0)
     """
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:
@@ -149,7 +160,7 @@ class Model(Contents):
         what = f"body '{name}'"
         start = _start(what, position, rotation, velocity, angular_velocity)
         if looks and isinstance(shape, BodyAssembly | Elasticity):
-            raise InputError(f"{what}: looks are for rigid bodies; what deforms is drawn as it is")
+            raise InputError(f"{what}: looks are available for rigid bodies only; leave them out")
         for look in looks:
             if not isinstance(look, Look):
                 raise InputError(f"{what}: looks: expected a Look, got {look!r}")
@@ -174,14 +185,14 @@ class Model(Contents):
         return body
 
     def _add_elastic(self, body: Flexible) -> None:
-        """Add an elastic body, its places, and markers on its ends."""
+        """Add an elastic body, its attachment points, and markers at its ends."""
         for part in (body, *body.places):
             require_new(self, part.name)
             self.bodies[part.name] = part
         self.mark_ends(body.name, body.start, body.end)
 
     def mark_ends(self, name: str, start: Body, end: Body) -> None:
-        """Add markers `name.start` and `name.end`, unless bodies have these names."""
+        """Add markers `name.start` and `name.end`, unless bodies already have these names."""
         for label, body in zip(ENDS, (start, end), strict=True):
             if f"{name}.{label}" in self.bodies:
                 continue
@@ -216,7 +227,7 @@ class Model(Contents):
         what = f"marker '{name}'"
         require_own(self, partner(body, what), what)
         if axes not in ("world", "body"):
-            raise InputError(f"{what}: axes is {axes!r}; it is 'world' or 'body'")
+            raise InputError(f"{what}: axes is {axes!r}; it must be 'world' or 'body'")
         point = vector3(position, f"{what}: position")
         R = as_rotation_matrix(rotation, name=f"{what}: rotation")
         if axes == "body":
@@ -225,9 +236,20 @@ class Model(Contents):
         return self.markers[name]
 
     def add_joint(self, name: str, joint: Joint) -> Joint:
-        """Add a joint. It must fit the start positions of its bodies, to 1e-8 of its size.
+        """Add a joint, such as `Revolute`, and return it.
 
-        Joints between markers, and a `Rod` with a `length`, may be open: `assemble` closes them.
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        joint : Joint
+            The joint. Its equations must hold at the start to 1e-8 of the size of the joint. Joints
+            between markers, and a `Rod` with a `length`, may be open; `assemble` closes them.
+
+        Raises
+        ------
+        InconsistentStartError
+            If the bodies do not fit the joint at the start.
         """
         require_part(self, name, joint, Joint, "joint", "Revolute")
         for end in (joint.a, joint.b):
@@ -247,24 +269,46 @@ class Model(Contents):
         return joint
 
     def add_transmission(self, name: str, transmission: Transmission) -> Transmission:
-        """Add a `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam`."""
+        """Add a transmission between joint coordinates and return it.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        transmission : Transmission
+            A `Gear`, `Belt`, `RackAndPinion`, `Screw`, `Differential` or `Cam` between joints of
+            this model.
+        """
         require_part(self, name, transmission, Transmission, "transmission", "Gear")
         transmission.place(name, self.joints)
         self.transmissions[name] = transmission
         return transmission
 
     def add_force(self, name: str, force: Force) -> Force:
-        """Add a spring, a damper, friction, drag or a field."""
+        """Add a force that depends on positions and velocities, and return it.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model.
+        force : Force
+            A spring, damper, bushing, friction, stop, drag or field, such as `Spring`.
+        """
         require_part(self, name, force, Force, "force", "Spring")
         force.place(name, self.joints)
         self.forces[name] = force
         return force
 
     def add_port(self, name: str, port: PortPlace) -> PortPlace:
-        """Add a port, through which energy is supplied.
+        """Add a port, through which the model exchanges energy, and return it.
 
-        `ForcePort` and `TorquePort` act on a body, `JointPort` on a joint; `Drive` and `BodyDrive`
-        prescribe a motion. Inputs are given to `simulate` by the name of the port.
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model. Inputs are given to `simulate` by this name.
+        port : PortPlace
+            `ForcePort` and `TorquePort` act on a body, `JointPort` on a joint coordinate; `Drive`
+            and `BodyDrive` prescribe a motion.
         """
         require_part(self, name, port, PortPlace, "port", "JointPort")
         port.place(name, self.joints)
@@ -278,7 +322,7 @@ class Model(Contents):
     def add_system(
         self,
         name: str,
-        system: "Model",
+        system: Model,
         *,
         position: ArrayLike = ...,
         rotation: RotationLike = ...,
@@ -287,22 +331,21 @@ class Model(Contents):
         ground: Body | Ground | None = ...,
     ) -> dict[str, Body]: ...
 
-    def add_system(self, name: str, system: "PHSystem | Model", **placing: Any) -> Any:
+    def add_system(self, name: str, system: PHSystem | Model, **placing: Any) -> Any:
         """Add a system with ports, such as a circuit, or another model as a sub-assembly.
 
-        The states and ports of a port-Hamiltonian system are called `name.state` and `name.port` in
-        this model. `connect` connects its ports; ports that stay open take inputs of `simulate`.
+        States and ports of a port-Hamiltonian system are named `name.state` and `name.port` in this
+        model. `connect` connects its ports; ports that stay open take inputs of `simulate`.
 
-        All parts of a model are added as they are now, and are called `name.part` in this model.
-        Returns its bodies by the names that they have in it. Its gravity is ignored; forces and
-        torques in world axes keep their direction.
+        The parts of another model are copied as they are at the time of the call and named
+        `name.part`. Its gravity is ignored; forces and torques in world axes keep their direction.
 
         Parameters
         ----------
         name : str
             Unique among everything in the model.
         system : PHSystem or Model
-            What to add. The other parameters are for models.
+            What to add. The other parameters apply to models only.
         position : (3,)
             Position of its origin [m], world axes.
         rotation
@@ -314,12 +357,20 @@ class Model(Contents):
         ground : Body
             The body that replaces its ground: what is attached to its ground is attached to this
             body. Default: the ground.
+
+        Returns
+        -------
+        PHSystem or dict
+            The system with its new names, or the added bodies by their names in the other model.
         """
         require_new(self, name)
         if isinstance(system, Contents):
             return self._add_model(name, system, **placing)
         if placing:
-            raise InputError(f"system '{name}': {next(iter(placing))} is for models, not systems")
+            raise InputError(
+                f"system '{name}': {next(iter(placing))} is an option for models, not for systems; "
+                "leave it out"
+            )
         if not isinstance(system, PHSystem):
             raise InputError(
                 f"system '{name}': expected a port-Hamiltonian system, such as ps.ph.linear(...) "
@@ -342,7 +393,7 @@ class Model(Contents):
         """Add the parts of another model."""
         what = f"system '{name}'"
         if model is self:
-            raise InputError(f"{what}: a model cannot be a part of itself")
+            raise InputError(f"{what}: a model cannot contain itself; add another model")
         ground = self.ground if ground is None else partner(ground, f"{what}: ground")
         require_own(self, ground, f"{what}: ground")
         start = _start(what, position, rotation, velocity, angular_velocity)
@@ -412,11 +463,11 @@ class Model(Contents):
         ----------
         name : str
             Unique among everything in the model.
-        law : function, text or texts, SymPy, state space, or PHSystem
+        law : function, str or sequence of str, SymPy, state space, or PHSystem
             u = law(t, y), where y has the values of `reads` and u the inputs of `drives`, in order.
             With `states`, (u, x_next) = law(t, y, x), where x_next are the states at the next
             sample, or in continuous time their rates. Numba functions and formulas run in machine
-            code. Formulas are texts or SymPy expressions, one for each output and then one for each
+            code. Formulas are strings or SymPy expressions, one for each output, then one for each
             state: `"-20*hinge - 3*hinge_rate"` uses the channels `"hinge"` and `"hinge.rate"`, and
             t is the time. A state space of SciPy or python-control gives u = C x + D y; a
             continuous one is discretised exactly for held y. A port-Hamiltonian system takes y as
@@ -472,13 +523,13 @@ class Model(Contents):
         outputs: Sequence[str] = (),
         parameters: Mapping[str, float] | None = None,
     ) -> Controller:
-        """Let an FMU of another program act on the model: co-simulation by sampled exchange.
+        """Add an FMU of another program, coupled by co-simulation.
 
-        It is a sampled controller: at t_k = t_start + k T the FMU goes on from t_{k-1} to t_k with
-        what it read at t_{k-1}, reads anew, and its outputs are held until t_{k+1}. What goes
-        through a port that it drives is in `result.port(...)`, exactly as the model sees it; what
-        is lost or gained between the two sides is in `ps.analysis.coupling_error`. Needs FMPy,
-        `pip install "poinsot[fmi]"`. Every run has an instance of its own.
+        The FMU is a sampled controller: at t_k = t_start + k T it advances from t_{k-1} to t_k with
+        the inputs read at t_{k-1}, then reads its inputs anew; its outputs are held until t_{k+1}.
+        The energy through a port that it drives is in `result.port(...)`, exactly as the model sees
+        it. The energy gained or lost by the coupling is returned by `ps.analysis.coupling_error`.
+        Every run has its own instance of the FMU. Needs FMPy, `pip install "poinsot[fmi]"`.
 
         Parameters
         ----------
@@ -487,23 +538,23 @@ class Model(Contents):
         path : path
             An FMU for co-simulation, FMI 2.0 or 3.0, with a binary for this platform.
         every : float
-            The communication step T [s], a multiple of the step of a run.
+            Communication step T [s], a multiple of the step size.
         reads : mapping
-            Input of the FMU -> channel, as in `add_sensor`: `{"speed": "axle.rate"}`. A vector goes
-            to variables `"v[0]"`, `"v[1]"`, ... by their name `"v"`.
+            Input of the FMU -> channel as in `add_sensor`: `{"speed": "axle.rate"}`. A vector is
+            read by variables `"v[0]"`, `"v[1]"`, ... under their common name `"v"`.
         drives : mapping
-            Port -> output of the FMU, as in `add_controller`: `{"axle": "torque"}`. A minus sign
+            Port as in `add_controller` -> output of the FMU: `{"axle": "torque"}`. A minus sign
             reverses it: `"-torque"` is the reaction to what acts on the FMU.
         outputs : sequence of str
-            Other outputs of the FMU, for controllers that are added later to read: `"name.output"`
-            has these after those that drive.
+            Further outputs of the FMU for controllers that are added later. They follow those of
+            `drives` in `"name.output"`.
         parameters : mapping
-            Parameters of the FMU, and start values of inputs that read nothing.
+            Parameters of the FMU, and values of inputs that read no channel.
 
         Raises
         ------
         FMUError
-            If the file is no FMU that can run here, or has no such variables.
+            If the file is not an FMU that can run here, or has no variables of these names.
         """
         require_new(self, name)
         what, wiring = f"FMU '{name}'", Wiring(self)
@@ -538,27 +589,35 @@ class Model(Contents):
         return event
 
     def trigger(self, name: str, event: Event) -> Trigger:
-        """Return an event with the channels of this model that it is one of."""
+        """Return an event with the channels of this model, checked."""
         trigger = Trigger.of(name, event, Wiring(self).channels)
         changes.require_possible(self, name, event)
         return trigger
 
-    def without(self, names: Collection[str]) -> "Model":
-        """Return a copy without some joints and loads; it has no sensors and no events."""
+    def without(self, names: Collection[str]) -> Model:
+        """Return a copy without some joints and loads, and without sensors and events."""
         return changes.without(self, names)
 
     def locked(
         self, joint: str, motion: Mapping[str, tuple[Vector, Array, Vector, Vector]]
-    ) -> "Model":
-        """Return a copy that begins with a motion, one of its joints rigid as it is there.
+    ) -> Model:
+        """Return a copy that starts from a given motion with one joint locked in its position.
 
-        The motion has for each body its position, the directors as columns, and its linear and
+        The motion maps each body to its position, the directors as columns, and its linear and
         angular momentum.
         """
         return changes.locked(self, joint, motion)
 
     def add_assembly(self, name: str, assembly: Assembly) -> tuple[Body, ...]:
-        """Add an assembly, such as a `Wheel`; return its bodies. Its names begin with `name`."""
+        """Add an assembly, such as a `Wheel`, and return its bodies.
+
+        Parameters
+        ----------
+        name : str
+            Unique among everything in the model. The names of all parts begin with it.
+        assembly : Assembly
+            `Wheel` or `DifferentialDrive`.
+        """
         if not isinstance(assembly, Assembly):
             raise InputError(
                 f"assembly '{name}': expected an assembly such as Wheel, got {assembly!r}"
@@ -569,17 +628,18 @@ class Model(Contents):
     # -- the start ----------------------------------------------------------------------------
 
     def start_places(self) -> dict[str, tuple[Vector, Vector]]:
-        """Return position [m] and rotation R_WB of each body at the start, by name.
+        """Return position [m] and rotation matrix R_WB of each body at the start, by name.
 
-        In world axes; as bodies were added, unless `assemble` or `move` moved them.
+        World axes. These are the places at which bodies were added, or those found by `assemble`
+        or `move`.
         """
         bodies = map(self.at_start, self.bodies.values())
         return {body.name: (body.position, body.R_WB) for body in bodies}
 
     def start_coordinates(self) -> dict[str, float]:
-        """Return angles [rad] and displacements [m] of all joints at the start, by name.
+        """Return the coordinates of all joints at the start, angles [rad] and displacements [m].
 
-        As in `configuration`: `"joint"`, or `"joint.freedom"` of one that has several.
+        Names are those of `configuration`: `"joint"`, or `"joint.freedom"` if it has several.
         """
         return motions.start_coordinates(self)
 
@@ -688,16 +748,16 @@ class Model(Contents):
         return compiling.compiled(self, coordinates, stabilised)
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
-        """Return the scheme for this model; refuse one that needs other coordinates."""
+        """Return the scheme for this model; raise `InputError` if it needs other coordinates."""
         return choose_scheme(scheme, coordinates)
 
     @property
     def usual_coordinates(self) -> str:
-        """The default coordinates of this model: elastic bodies need body axes."""
+        """Default coordinates of this model; elastic bodies need velocities in body axes."""
         return compiling.usual_coordinates(self)
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
-        """Return the system that a scheme integrates, in suitable coordinates."""
+        """Return the system that a scheme integrates, in coordinates that suit the scheme."""
         return compiling.compiled_for(self, scheme, coordinates)
 
     # -- statics ------------------------------------------------------------------------------
@@ -800,11 +860,21 @@ class Model(Contents):
     # -- files --------------------------------------------------------------------------------
 
     @staticmethod
-    def from_yaml(path: str | Path, *, assemble: bool = False) -> "Model":
-        """Return the model of a model file; `simulation` holds how to run it.
+    def from_yaml(path: str | Path, *, assemble: bool = False) -> Model:
+        """Read a model file (YAML); `simulation` of the model holds how to run it.
 
-        `assemble`: move its bodies until joints close, as if the file said so; `assembled` tells
-        what moved. Raises `ModelFileError` with file, line and key of everything that is wrong.
+        Parameters
+        ----------
+        path : path
+            The file.
+        assemble : bool
+            Move the bodies until all joints are closed, as with `assemble: true` in the file.
+            `assembled` of the model has the result.
+
+        Raises
+        ------
+        ModelFileError
+            If the file is invalid. It lists all problems with file, line and key.
         """
         from poinsot.io.reading import read_file
         from poinsot.model.build import build
@@ -812,8 +882,8 @@ class Model(Contents):
         return build(read_file(path), assemble=assemble)
 
     @staticmethod
-    def from_yaml_text(text: str) -> "Model":
-        """Return the model of the text of a model file."""
+    def from_yaml_text(text: str) -> Model:
+        """Read a model from the text of a model file; see `from_yaml`."""
         from poinsot.io.reading import read_text
         from poinsot.model.build import build
 
@@ -830,34 +900,40 @@ class Model(Contents):
         loops: str | Path | None = None,
         packages: Mapping[str, str | Path] | None = None,
         looks: bool = True,
-    ) -> "Model":
-        """Return the model of a URDF file; needs the extra `poinsot[robots]`.
+    ) -> Model:
+        """Read a URDF file; needs the extra `poinsot[robots]`.
 
-        Links are bodies, by name, and joints are joints, whose coordinates are zero where those of
-        the file are. Every link has a marker at its frame, `link.frame`; a link without mass is
-        that marker alone, `link`. Joints have ports, `joint.motor`. What the model cannot hold is
-        listed by an `OmissionWarning`.
+        Links become bodies and joints become joints of the same names, with the same zero
+        positions. Every link has a marker at its frame, `link.frame`. A link without mass becomes a
+        marker, `link`. Every moving joint has a port, `joint.motor`. Elements that the model cannot
+        represent are listed by an `OmissionWarning`.
 
         Parameters
         ----------
-        path : str or Path
+        path : path
             The file.
         floating_base : bool
-            Whether the first link is free; else it is fixed to the ground.
+            Let the first link move freely. Default: it is fixed to the ground.
         merge_fixed : bool
-            Make one body of links that are fixed to each other.
+            Merge links that are connected by fixed joints into one body.
         repair_inertia : bool
-            Take the nearest one where an inertia belongs to no body, which is refused else.
+            Replace inertias that no rigid body can have by the nearest possible ones. Default:
+            raise.
         stops : bool
-            Whether limits of joints are there, as `JointStop`.
-        loops : str or Path
-            A model file with joints that close loops, and others of its parts: they name links,
-            frames and joints of the robot.
+            Represent joint limits by `JointStop`.
+        loops : path
+            Model file with additional parts, such as joints that close loops. It refers to links,
+            frames and joints of the robot by name.
         packages : mapping
-            Where packages are that the file refers to, `package://name/...`; they are also looked
-            for in the folders above the file.
+            Package name -> folder, for references `package://name/...`. Other packages are searched
+            in the folders above the file.
         looks : bool
-            Whether to load what links look like.
+            Load the visual geometry of links.
+
+        Raises
+        ------
+        RobotFileError
+            If the file is invalid or makes no model. It has the file and the element.
         """
         from poinsot.model.robots import read_robot
         from poinsot.robots.urdf import read_urdf
@@ -880,29 +956,35 @@ class Model(Contents):
         repair_inertia: bool = False,
         stops: bool = True,
         looks: bool = True,
-    ) -> "Model":
-        """Return the model of an MJCF file; needs the extra `poinsot[robots]`.
+    ) -> Model:
+        """Read an MJCF file with MuJoCo's compiler; needs the extra `poinsot[robots]`.
 
-        MuJoCo compiles it. Bodies are bodies, by name, each with a marker at its frame,
-        `body.frame`, and sites are markers. Coordinates of joints count from the configuration
-        `qpos0`. Equalities that connect or weld bodies are exact joints, those of joints are
-        transmissions, armatures are rotors on their joints, and actuators are ports by name. What
-        the model cannot hold is listed by an `OmissionWarning`.
+        Bodies keep their names, each with a marker at its frame, `body.frame`; sites become
+        markers. Joint coordinates are zero in the configuration `qpos0`. Equality constraints
+        `connect` and `weld` become exact joints, those between joints become transmissions,
+        armatures become rotors, and actuators become ports. Elements that the model cannot
+        represent are listed by an `OmissionWarning`.
 
         Parameters
         ----------
-        path : str or Path
+        path : path
             The file.
         keyframe : str
-            Where it starts, by the name of a keyframe.
+            Name of the keyframe at which the model starts. Default: `qpos0`.
         merge_fixed : bool
-            Make one body of bodies without joints between them.
+            Merge bodies without a joint between them into one body.
         repair_inertia : bool
-            Take the nearest one where an inertia belongs to no body, which is refused else.
+            Replace inertias that no rigid body can have by the nearest possible ones. Default:
+            raise.
         stops : bool
-            Whether limits of joints are there, as `JointStop`.
+            Represent joint limits by `JointStop`.
         looks : bool
-            Whether to keep what bodies look like.
+            Load the visual geometry of bodies.
+
+        Raises
+        ------
+        RobotFileError
+            If the file is invalid or makes no model. It has the file and the element.
         """
         from poinsot.model.robots import read_robot
         from poinsot.robots.mjcf import read_mjcf
@@ -913,11 +995,11 @@ class Model(Contents):
         )
 
     def to_urdf(self, path: str | Path | None = None) -> str:
-        """Return the text of a URDF file, and write it and its meshes if a path is given.
+        """Return the model as URDF text; with a path, also write the file and its meshes.
 
-        A tree of rigid bodies with its joints, limits, friction and gears; joints of several
-        coordinates become as many, with links without mass between them. What the format cannot
-        hold is listed by an `OmissionWarning`.
+        URDF represents a tree of rigid bodies with joints, limits, friction and gears. A joint with
+        several coordinates becomes several joints with massless links between them. Parts that the
+        format cannot represent are listed by an `OmissionWarning`.
         """
         from poinsot.model.robots import write_robot
         from poinsot.robots.write_urdf import write_urdf
@@ -925,11 +1007,11 @@ class Model(Contents):
         return write_robot(self, path, write_urdf)
 
     def to_mjcf(self, path: str | Path | None = None) -> str:
-        """Return the text of an MJCF file for MuJoCo, and write it and its meshes.
+        """Return the model as MJCF text; with a path, also write the file and its meshes.
 
-        Rigid bodies with their joints, springs, limits, friction, rotors, gears and motors; joints
-        that close loops are equalities, which MuJoCo keeps softly. What the format cannot hold is
-        listed by an `OmissionWarning`.
+        MJCF represents rigid bodies with joints, springs, limits, friction, rotors, gears and
+        motors. Joints that close loops become equality constraints, which are soft in MuJoCo. Parts
+        that the format cannot represent are listed by an `OmissionWarning`.
         """
         from poinsot.model.robots import write_robot
         from poinsot.robots.write_mjcf import write_mjcf
@@ -937,11 +1019,11 @@ class Model(Contents):
         return write_robot(self, path, write_mjcf)
 
     def to_yaml(self, path: str | Path | None = None) -> str:
-        """Return the text of a model file, and write it if a path is given.
+        """Return the text of a model file; with a path, also write the file and its meshes.
 
-        Reading it gives the same model, bit by bit. Python functions cannot be written; use
-        `Formula` or `Table`. Meshes go to STL files in a folder `NAME_meshes` next to the file;
-        without a path, bodies have no meshes.
+        Reading the text gives the same model, bit by bit. Python functions cannot be written; use
+        `Formula` or `Table` instead. Meshes are written as STL files in a folder `NAME_meshes` next
+        to the file; without a path, meshes are left out.
         """
         from poinsot.io.writing import write
         from poinsot.model.describe import describe
@@ -962,9 +1044,10 @@ class Model(Contents):
         events: Mapping[str, Event],
         **simulation: Any,
     ) -> Callable[[], str]:
-        """Return what writes the model file of a run with these inputs and additional events.
+        """Return a function that writes the model file of a run with these inputs and events.
 
-        Of the model as it is now; it gives an empty text if that cannot be written.
+        It describes the model at the time of this call, and returns an empty text for a model that
+        cannot be written.
         """
         as_now = self.as_now()
         as_now.events.update(events)

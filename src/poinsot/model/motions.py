@@ -1,4 +1,4 @@
-"""Motions of joint coordinates: configurations of a model, and what its motions take."""
+"""Configurations and inverse dynamics of a model, by joint coordinates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -80,8 +80,8 @@ def inverse_dynamics(
         port, inlet = place.place(name, model.joints)
         if port.status == "fed" or name in (inputs or {}):
             raise InputError(
-                f"{what}: port '{name}' is fed already; leave its value, law or input out, or "
-                "let another one act"
+                f"{what}: port '{name}' has an input already; leave out its value, law or input, "
+                "or use another actuator"
             )
         acting[name] = None if name in system.port_slices else (port, inlet)
     for port_name, signal in (inputs or {}).items():
@@ -100,14 +100,14 @@ def plain(model: Contents, what: str) -> DirectorSystem:
     if is_elastic(model):
         name = next(name for name, body in model.bodies.items() if body.deforms)
         raise InputError(
-            f"{what}: where elastic bodies are ('{name}') does not follow from coordinates of "
-            "joints; take rigid bodies"
+            f"{what}: the positions of elastic bodies ('{name}') do not follow from joint "
+            "coordinates; use rigid bodies"
         )
     others = [name for name in model.systems if name not in rotors_of(model)]
     if others:
         raise InputError(
-            f"{what}: systems ('{others[0]}') have states of their own; take "
-            "the model without them, and let the joints act that they are connected with"
+            f"{what}: systems ('{others[0]}') have states of their own; leave them out of the "
+            "model, and use the connected joints as actuators"
         )
     system = mechanism_of(model, "directors", stabilised=False)
     assert isinstance(system, DirectorSystem)

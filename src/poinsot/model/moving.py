@@ -1,4 +1,6 @@
-"""What `Model.move` does: a coordinate of a joint moves, and the mechanism follows."""
+"""`Model.move`: move a joint coordinate, with all loops closed."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,19 +30,19 @@ LISTED = 6
 
 @dataclass(frozen=True, eq=False)
 class Sweep(Sequence[Configuration]):
-    """Where a mechanism was while a coordinate moved: one `Configuration` for each value.
+    """Result of `Model.move`: a sequence of one `Configuration` for each value.
 
-    Parameters
+    Attributes
     ----------
     joint : str
-        The coordinate by name.
+        Name of the coordinate.
     values : (n,)
-        Where it was [rad or m].
+        Its values [rad or m].
     configurations : tuple of Configuration
         One for each value.
     singular : tuple of Singular
-        Singular positions that were met on the way: the value of the coordinate, the rank that was
-        lost, and the joints whose equations depend on each other there.
+        Singular positions that were passed: the value of the coordinate, the loss of rank, and the
+        joints whose equations are dependent there.
     """
 
     joint: str
@@ -51,12 +53,12 @@ class Sweep(Sequence[Configuration]):
     others: Mapping[str, Driven] = field(repr=False)
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         met = f", {len(self.singular)} singular" if self.singular else ""
         return f"<Sweep of '{self.joint}': {len(self)} configurations{met}>"
 
     def __len__(self) -> int:
-        """How many values there are."""
+        """Return the number of values."""
         return len(self.configurations)
 
     @overload
@@ -66,26 +68,26 @@ class Sweep(Sequence[Configuration]):
     def __getitem__(self, k: slice) -> Sequence[Configuration]: ...
 
     def __getitem__(self, k: int | slice) -> Configuration | Sequence[Configuration]:
-        """Return one configuration, or several."""
+        """Return one configuration, or a tuple of them for a slice."""
         return self.configurations[k]
 
     def position(self, body: str) -> Array:
-        """Return where a body or marker was [m], world axes; (n, 3)."""
+        """Return the position of a body or marker [m], world axes; (n, 3)."""
         return np.array([each.position(body) for each in self]).reshape(-1, 3)
 
     def rotation(self, body: str) -> Array:
-        """Return the rotations R_WB of a body or marker; (n, 3, 3)."""
+        """Return the rotation matrix R_WB of a body or marker; (n, 3, 3)."""
         return np.array([each.rotation(body) for each in self]).reshape(-1, 3, 3)
 
     def coordinates(self, joint: str) -> dict[str, Vector]:
-        """Return angles over turns [rad] and displacements [m] of a joint by name; (n,) each."""
+        """Return the coordinates of a joint, angles [rad] and displacements [m], by name; (n,)."""
         found = [each.coordinates(joint) for each in self]
         return {key: np.array([each[key] for each in found]) for key in (found or [{}])[0]}
 
     def ratio(self, coordinate: str) -> Vector:
-        """Return how fast another coordinate moved for a rate of one, such as `"rocker"`; (n,).
+        """Return the rate of another coordinate per unit rate of this one; (n,).
 
-        Of several motions that are possible it is that of least kinetic energy.
+        If the motion is not unique, it is the one with the smallest kinetic energy.
         """
         if coordinate not in self.others:
             raise InputError(
@@ -99,16 +101,16 @@ class Sweep(Sequence[Configuration]):
 
 
 def local_twists(w: Vector, bodies: Sequence[int]) -> Vector:
-    """Return the twists of a few bodies among those of all."""
+    """Return the twists of some bodies, taken from those of all."""
     return w.reshape(-1, 6)[list(bodies)].reshape(-1)
 
 
 def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
-    """Let a coordinate of a joint go to one value after the other; return where bodies were."""
+    """Move a joint coordinate through values; return the configurations."""
     what = f"move: '{joint}'"
     values = np.atleast_1d(numbers(to, what))
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
-        raise InputError(f"{what}: expected a value or several, got {to!r}")
+        raise InputError(f"{what}: expected a number or several, got {to!r}")
     system, at = plain(model, what), coordinates_of(model, [joint], what)[joint]
     task = task_of(model, what, hints=[following(joint, at, 0.0)])
     place = task.place([*task.inlets, *task.hints])
@@ -118,14 +120,14 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     if here is None:
         raise InputError(
             f"{what} cannot move from where it starts, at {value:.9g} {at.unit}: joints, "
-            "transmissions or drives hold it there, or it is at a dead centre; move another one"
+            "transmissions or drives lock it, or it is at a dead centre; move another coordinate"
         )
     met, reached, rank = list[Singular](), list[Station](), rank_of(here)
     for value in values.tolist():
         for there in path.to(here, value, rank):
             if rank_of(there) > rank:
                 raise InputError(
-                    f"{what}: where it starts is a singular position, in which its motion branches "
+                    f"{what}: the start is a singular position, where the motion branches "
                     "(see model.check()); start elsewhere, such as by model.assemble(near=...)"
                 )
             for found in path.singular(here, there, rank):
@@ -139,9 +141,9 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     if here.value != value:
         names = ", ".join(f"'{name}'" for name in path.dead_centre(here, rank)[:LISTED])
         raise OutOfReachError(
-            f"{what} does not get to {value:.9g} {at.unit}: it is at its limit at "
-            f"{here.value:.9g} {at.unit}, a dead centre of joints {names}; keep within, or move "
-            "another coordinate",
+            f"{what} cannot reach {value:.9g} {at.unit}: it is at its limit at "
+            f"{here.value:.9g} {at.unit}, a dead centre of joints {names}; choose a value within "
+            "the limit, or move another coordinate",
             limit=here.value,
             sweep=sweep,
         )
@@ -150,7 +152,7 @@ def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
 
 
 def _rows(place: Tethered) -> list[str]:
-    """Return the part of every equation but that of the coordinate."""
+    """Return the rows of all equations except that of the coordinate."""
     joints = [at.name for at in place.layout.joints for _ in range(at.rows.size)]
     return [*joints, *(driven.name for driven in place.held.drives[:-1])]
 
@@ -163,7 +165,7 @@ def _sweep(
     stations: Sequence[Station],
     met: Sequence[Singular],
 ) -> Sweep:
-    """Return what was met on the way."""
+    """Return the result of a motion."""
     by = Driving.of(system, {joint: at}, "move")
     if by.free.shape[1] != 1:
         by = Driving.of(system, {}, "move")

@@ -1,4 +1,4 @@
-"""Parameters of a model: numbers of its file by their paths, and models with other values."""
+"""Parameters of a model: numbers of its file by path, and models with other values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Parameter:
         wanted = () if self.place is None else self.place.shape
         if wanted is not None and numbers.shape != wanted:
             raise InputError(
-                f"{what} has the shape {wanted}, its value has {numbers.shape}; give "
+                f"{what} needs the shape {wanted}, but its value has {numbers.shape}; give "
                 + (f"{wanted} numbers" if wanted else "one number")
             )
         if not np.all(np.isfinite(numbers)):
@@ -90,7 +90,7 @@ class Parameters:
     ) -> Self:
         """Return the parameters of a model with these paths; `inputs` replace those of ports."""
         if not isinstance(model, Model):
-            raise InputError(f"parameters are those of a Model, got {model!r}")
+            raise InputError(f"parameters: expected a Model, got {model!r}")
         content = describe(model, model.simulation, inputs)
         document = read_content(content, name=f"model '{model.name}'").document
         items: dict[str, Parameter] = {}
@@ -101,7 +101,8 @@ class Parameters:
             for other in items.values():
                 if found.place and other.place and found.place.meets(other.place):
                     raise InputError(
-                        f"parameters: '{path}' and '{other.path}' are the same; keep one of both"
+                        f"parameters: '{path}' and '{other.path}' are the same parameter; keep one "
+                        "of them"
                     )
             items[path] = found
         return cls(content, items)

@@ -1,4 +1,6 @@
-"""Runs that go on from their file."""
+"""Continue a simulation from its output file."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
@@ -26,41 +28,39 @@ def resume(
     output: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Result:
-    """Go on with a run that wrote to a file, as if it had never stopped, bit by bit.
+    """Continue a simulation from its output file, bit by bit as if it had not stopped.
 
-    Whether it was killed, interrupted by Ctrl-C, or failed: what comes after its last checkpoint,
-    which is about as old as the last rows, is computed again. One that is done goes on to a later
-    end.
+    A simulation that was killed, interrupted or failed continues from its last checkpoint, which is
+    about as old as the last saved rows. A finished one continues to a later end.
 
     Parameters
     ----------
     path : path
-        What `simulate(..., output=...)` wrote.
+        A file written by `simulate(..., output=...)`.
     model : Model, LagrangianSystem or PHSystem
-        What was simulated. Default: what the file knows of it, which it does of models without
-        Python functions that began at their own start.
+        The simulated model. Default: the model stored in the file, which is available if the model
+        has no Python functions and the run began at the start of the model.
     t_end : float
-        Another end [s].
+        New end [s]. Default: that of the run.
     inputs, events : mapping
-        The inputs of the run, and the events that were given to it, if a model is given.
+        Inputs and additional events of the run; required if `model` is given and the run had any.
     output : path
-        Where to write the whole run; default: the same file, which is replaced when the rows up to
-        the checkpoint are in the new one.
+        File for the whole run. Default: `path`, which is replaced once the rows up to the
+        checkpoint have been copied.
     progress : bool
-        Show a progress bar; default: on a terminal, for runs over a second.
+        Show a progress bar. Default: in a terminal, for runs longer than a second.
 
     Returns
     -------
     Result
-        The whole run, its old rows and new ones; that of the file, if nothing is left to do.
+        The whole run, old rows and new ones.
 
     Raises
     ------
     InputError
-        If the file has no checkpoint or a damaged one, or if the model or its inputs are not those
-        of the run.
+        If the file has no valid checkpoint, or the model or its inputs are not those of the run.
     SimulationError
-        If a step fails; its `result` holds everything up to there.
+        If a step fails; its `result` has everything up to there.
     """
     place = output_path(path, "resume")
     stopped = Stopped.at(place)
@@ -69,8 +69,9 @@ def resume(
     if model is None:
         if not stopped.result.document:
             raise InputError(
-                f"resume: '{place}' does not hold its model, which has Python functions in it, or "
-                "a start of its own; give model=..., inputs=... and events=... as to simulate"
+                f"resume: '{place}' does not contain its model, because it has Python functions or "
+                "an initial state given by x0; give model=..., inputs=... and events=... as for "
+                "simulate"
             )
         model = Model.from_yaml_text(stopped.result.document)
     target = place if output is None else output_path(output, "output")

@@ -1,4 +1,4 @@
-"""From a model to the description of a robot, as far as URDF and MJCF can hold it."""
+"""From a model to the description of a robot, as far as URDF and MJCF can represent it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -78,14 +78,16 @@ class _Describer:
             self.robot.frames.append(Frame(name, _name(marker.body), marker.position, marker.R_WM))
         for several in ("sensors", "controllers", "events"):
             for name in getattr(model, several):
-                self.robot.omit(f"{several[:-1]} '{name}'", "it is written to model files only")
+                self.robot.omit(f"{several[:-1]} '{name}'", "only model files (.yaml) store it")
         if model.starts:
-            self.robot.omit("start", "the file begins where bodies were added")
+            self.robot.omit(
+                "start position", "left out; bodies are at the places where they were added"
+            )
         return self.robot
 
     def omit(self, what: str, name: str, part: Any) -> None:
         """Note a part that has no counterpart."""
-        self.robot.omit(f"{what} '{name}'", f"a {type(part).__name__} has no counterpart there")
+        self.robot.omit(f"{what} '{name}'", f"left out; the format has no {type(part).__name__}")
 
     # -- links and joints --------------------------------------------------------------------
 
@@ -93,8 +95,8 @@ class _Describer:
         """Add a body, with its frame at the marker `name.frame` if there is one."""
         if isinstance(body.shape, Elasticity | PointMass) or body.carried:
             raise InputError(
-                f"model '{self.model.name}': body '{name}' is no rigid body, and robots have no "
-                "others; write a model file instead"
+                f"model '{self.model.name}': body '{name}' is not rigid, which URDF and MJCF files "
+                "cannot represent; write a model file (.yaml) instead"
             )
         frame = self.model.markers.get(f"{name}.frame")
         own = frame is not None and frame.body is body
@@ -156,8 +158,8 @@ class _Describer:
         """Refuse a joint that is open where bodies were added: coordinates would not be zero."""
         if max(joint.equations.gaps, default=0.0) > CLOSED:
             raise InputError(
-                f"model '{self.model.name}': joint '{name}' is open where bodies were added, and "
-                "robots have no start but that; add the bodies where it is closed"
+                f"model '{self.model.name}': joint '{name}' is open where bodies were added, which "
+                "URDF and MJCF files cannot represent; add the bodies where it is closed"
             )
 
     def steps_of(self, name: str, joint: ModelJoint, locked: bool) -> tuple[Step, ...]:
@@ -265,10 +267,10 @@ class _Describer:
                 friction=force.coulomb + own.get("friction", 0.0),
             )
             if force.quadratic:
-                self.robot.omit(f"force '{name}'", "its quadratic friction")
+                self.robot.omit(f"force '{name}'", "quadratic friction left out")
         elif isinstance(force, JointSpring):
             if force.force is not None or force.potential is not None or force.law is not None:
-                self.robot.omit(f"force '{name}'", "its laws")
+                self.robot.omit(f"force '{name}'", "nonlinear law left out")
             self.act(step, stiffness=float(force.stiffness or 0.0), rest=float(force.rest))
             if force.damping:
                 damping = force.damping + self.acting[step].get("damping", 0.0)
@@ -289,10 +291,10 @@ class _Describer:
         else:
             numbers = _polynomial(leader.profile)
         if numbers is None:
-            self.robot.omit(f"transmission '{name}'", "its profile is no polynomial")
+            self.robot.omit(f"transmission '{name}'", "left out; its profile is not a polynomial")
             return
         if getattr(transmission, "efficiency", 1.0) != 1.0:
-            self.robot.omit(f"transmission '{name}'", "its efficiency")
+            self.robot.omit(f"transmission '{name}'", "efficiency left out")
         self.robot.couplings.append(Coupling(name, str(steps[0]), str(steps[1]), numbers))
 
     def add_rotors(self) -> None:
@@ -310,7 +312,7 @@ class _Describer:
                     step, armature=rotor.inertia + self.acting.get(step, {}).get("armature", 0.0)
                 )
             else:
-                self.robot.omit(f"system '{name}'", "its joint is not in the tree")
+                self.robot.omit(f"system '{name}'", "left out; its joint is not in the tree")
         for name, system in model.systems.items():
             if name not in rotors:
                 self.omit("system", name, system)
@@ -324,7 +326,7 @@ class _Describer:
             self.robot.motors.append(Motor(name, step))
             assert isinstance(port, JointPort)
             if port.value is not None or port.law is not None:
-                self.robot.omit(f"port '{name}'", "its value or law: it is a motor")
+                self.robot.omit(f"port '{name}'", "value or law left out; written as a motor")
 
 
 #: Joints that a tree is made of.

@@ -1,7 +1,7 @@
-"""From steps of a robot's joint, hinges and slides one after the other, to joints of a model.
+"""From the steps of a robot's joint (hinges and slides in sequence) to joints of a model.
 
-Steps that are one joint of the table together become that one: two slides and a hinge across them
-are a planar joint, two hinges at right angles through one point a universal one.
+Steps that together form one joint of the table become that joint: two slides and a hinge across
+them are a planar joint, two perpendicular hinges through one point a universal joint.
 """
 
 from collections.abc import Callable, Sequence

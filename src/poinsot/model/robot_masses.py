@@ -1,13 +1,13 @@
-r"""Masses of a robot: links joined for good, and frames between joints that have none of their own.
+r"""Masses of a robot: merged links, and massless frames between joints.
 
-A frame between two joints becomes a body, and a body has a mass. Nothing changes if that was taken
-from a neighbour as whose part it moves: a point mass at a point that the joints between both leave
-where it is, and, of a rod along an axis that they leave as it is,
+A frame between two joints becomes a body, which needs a mass. The motion does not change if this
+mass is taken from a neighbouring body with which it moves: a point mass at a point that the joints
+between both do not move, or a rod along an axis that they do not rotate,
 
 .. math:: E = e\, a a^\top ,
 
-the Euler tensor, which a turn about that axis does not change. What can be taken from a body of
-mass m, centre c and Euler tensor E leaves it a body:
+whose Euler tensor is invariant under rotations about that axis. A body of mass m, centre c and
+Euler tensor E remains a body if
 
 .. math:: m_x \le \left(\frac1m + (s - c)^\top E^{-1} (s - c)\right)^{-1}, \qquad
           e \le \left(a^\top E^{-1} a\right)^{-1} .

@@ -1,4 +1,6 @@
-"""Elastic rods: from a curve, a section and a material to nodes and elements of a model."""
+"""Elastic rods: from a curve, a cross-section and a material to nodes and elements."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -37,42 +39,43 @@ STEEPEST = np.pi / 2
 
 @dataclass(frozen=True, eq=False)
 class ElasticRod(BodyAssembly):
-    r"""An elastic rod: large displacements, rotations and curvatures, shear, extension and torsion.
+    """A geometrically exact rod: large displacements and rotations, with shear and extension.
 
-    `model.add_body("rod", ElasticRod(...))` adds its nodes "rod.0", "rod.1", ..., which are bodies,
-    the markers "rod.start" and "rod.end" on the first and the last of them, and its elements "rod".
-    It returns the `RodElements`: `rod.start`, `rod.end` and `rod[3]` are bodies for joints, loads
-    and ports. Its shape at the start is that without stress, unless `natural` is given.
+    `model.add_body("rod", ElasticRod(...))` adds nodes `"rod.0"`, `"rod.1"`, ..., which are bodies,
+    the markers `"rod.start"` and `"rod.end"` on the first and last node, and the elements `"rod"`.
+    It returns `RodElements`, of which `rod.start`, `rod.end` and `rod[3]` are bodies for joints,
+    loads and ports. The rod is stress-free at the start, unless `natural` is given.
 
     Parameters
     ----------
     curve : (points, 3) or callable
-        The axis at the start [m]: two ends of a straight rod, or all nodes; or a function of
+        The axis at the start [m]: the two ends of a straight rod, all nodes, or a function of
         s in [0, 1] that returns points.
-    section
-        A cross-section, all along; a list of those at the nodes; or a function of s.
-    elements
-        How many; as many as the points allow if left out.
-    youngs_modulus, shear_modulus, density
-        Of the material [Pa], [kg/m^3]; left out where a `SectionLaw` has them.
+    section : CrossSection, sequence or callable
+        One cross-section for the whole rod, a list with one for each node, or a function of s.
+    elements : int
+        Number of elements. Default: as many as the points define.
+    youngs_modulus, shear_modulus, density : float
+        Material [Pa], [kg/m^3]. Left out for a `SectionLaw`.
     normal : (3,)
-        Where d1 points at the start of the rod; what it has along the axis does not count.
-        Default: some direction across. From there the sections follow the axis without twist.
-    twist
-        By how much d1 is turned about the axis then [rad]: a number at the end, growing evenly, or
-        a function of s.
+        Direction of d1 at the start of the rod; only its part across the axis is used. Default: any
+        direction across the axis. From there, the sections follow the axis without twist.
+    twist : float or callable
+        Additional rotation of d1 about the axis [rad]: its value at the end, increasing linearly,
+        or a function of s.
     natural : (points, 3) or callable
-        The axis without stress, where that is another; it starts with a section turned like that of
-        the curve relative to its axis, and has the same twist.
+        The stress-free axis, if it differs from `curve`. Its first section is oriented relative to
+        the axis as that of the curve, and its twist is the same.
     damping_time : float or (6,) or (6, 6)
-        Kelvin-Voigt damping: the time tau of stresses tau C d/dt(strain) [s]; six times for two
-        shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
+        Kelvin-Voigt damping: time tau of the stresses tau C d/dt(strain) [s]; one value, or six for
+        two shears, extension, two curvatures and twist. A matrix is D itself [N s], [N m^2 s].
     relaxation : sequence of pairs
-        Maxwell damping: elements of a spring and a dashpot in series beside the elastic rod, each
-        by its stiffness over that of the rod and its relaxation time [s]. They start relaxed.
+        Maxwell elements in parallel to the rod: each is a pair of its stiffness relative to that
+        of the rod and its relaxation time [s]. They are relaxed at the start.
     rigid : str or sequence of str
-        What has no give: "shear", "extension" or both. Joints "rod.element.0", ... hold these
-        strains where they are at the start; their reactions are the forces.
+        Strains that are constrained: `"shear"`, `"extension"` or both. Joints `"rod.element.0"`,
+        ...
+        keep them at their values at the start; their reactions are the internal forces.
     """
 
     curve: Curve
@@ -90,7 +93,7 @@ class ElasticRod(BodyAssembly):
     rigid: str | Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Find the nodes, and refuse what makes no rod."""
+        """Compute the nodes, and check all parameters."""
         if self.elements is not None:
             count(self.elements, "ElasticRod: elements", 1)
         if self.normal is not None:
@@ -109,12 +112,12 @@ class ElasticRod(BodyAssembly):
 
     @cached_property
     def shares(self) -> Array:
-        """Where the nodes are, as shares of the rod; (nodes,)."""
+        """Positions of the nodes as fractions of the rod length; (nodes,)."""
         return np.linspace(0.0, 1.0, len(self.nodes[0]))
 
     @cached_property
     def rest(self) -> Array:
-        """Coordinates chi of the elements without stress [m, rad]; (elements, 6)."""
+        """Stress-free coordinates chi of the elements [m, rad]; (elements, 6)."""
         points, R = self.nodes
         if self.natural is not None:
             points, tangents = self._sampled(self.natural, "natural", len(points) - 1)
@@ -125,16 +128,16 @@ class ElasticRod(BodyAssembly):
         if not (np.linalg.norm(rest[:, 3:], axis=1) < STEEPEST).all():
             raise InputError(
                 "ElasticRod: the axis turns by more than a right angle from one node to the next; "
-                "take more elements, or weld two rods together at a corner"
+                "use more elements, or two rods connected by a Weld at the corner"
             )
         return rest
 
     def _sampled(self, curve: Curve, what: str, elements: int | None) -> tuple[Array, Array]:
-        """Return nodes on a curve and unit tangents there."""
+        """Return nodes on a curve and the unit tangents there."""
         what = f"ElasticRod: {what}"
         if callable(curve):
             if elements is None:
-                raise InputError(f"{what} is a function; say how many elements the rod has")
+                raise InputError(f"{what} is a function; give the number of elements")
             shares = np.linspace(0.0, 1.0, elements + 1)
             points = np.array([vector3(curve(s), f"{what} at s = {s:g}") for s in shares])
             # At the ends, the slope of a parabola that lies within the rod.
@@ -170,7 +173,7 @@ class ElasticRod(BodyAssembly):
         return points, tangents / np.linalg.norm(tangents, axis=1)[:, None]
 
     def _sections(self, tangents: Array, normal: ArrayLike | None, what: str) -> Array:
-        """Return directors (nodes, 3, 3) that follow the axis without twist but their own."""
+        """Return directors (nodes, 3, 3) that follow the axis, with the prescribed twist only."""
         d3 = tangents[0]
         if normal is None:
             d1 = perpendicular(d3)[0]
@@ -209,7 +212,7 @@ class ElasticRod(BodyAssembly):
 
     @cached_property
     def properties(self) -> list[LineProperties]:
-        """What counts of the rod at each node."""
+        """Stiffness and inertia per unit length at each node."""
         given, nodes = self.section, len(self.nodes[0])
         if isinstance(given, CrossSection):
             return [given.properties(self._material)] * nodes
@@ -234,12 +237,12 @@ class ElasticRod(BodyAssembly):
 
     @cached_property
     def lengths(self) -> Array:
-        """Of the elements without stress, along the arc [m]; (elements,)."""
+        """Stress-free arc lengths of the elements [m]; (elements,)."""
         return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property
     def held(self) -> tuple[int, ...]:
-        """The strains that are rigid: 0 and 1 are shears, 2 is the extension."""
+        """Indices of the constrained strains: 0 and 1 are shears, 2 is the extension."""
         given = (self.rigid,) if isinstance(self.rigid, str) else self.rigid
         if not isinstance(given, Sequence) or any(each not in RIGID for each in given):
             raise InputError(
@@ -250,7 +253,7 @@ class ElasticRod(BodyAssembly):
 
     @cached_property
     def stiffness(self) -> Array:
-        """C of the elements, the mean of both ends, 0 where they are rigid; (elements, 6, 6)."""
+        """C of the elements, the mean of both ends, 0 for constrained strains; (elements, 6, 6)."""
         at_nodes = np.array([each.stiffness for each in self.properties])
         C = (at_nodes[:-1] + at_nodes[1:]) / 2
         C[:, self.held] = C[:, :, self.held] = 0.0
@@ -274,7 +277,7 @@ class ElasticRod(BodyAssembly):
     def inertia(self) -> tuple[Array, Array]:
         """Mass [kg] (nodes,) and moments about d1, d2 and d3 [kg m^2] (nodes, 3).
 
-        Each node has what belongs to half of the elements beside it.
+        Each node has half of the mass of its adjacent elements.
         """
         lengths = self.lengths
         share = (np.append(0.0, lengths) + np.append(lengths, 0.0)) / 2
@@ -284,8 +287,8 @@ class ElasticRod(BodyAssembly):
 
     # -- into a model -------------------------------------------------------------------------
 
-    def add_to(self, model: "Model", name: str, start: Start) -> RodElements:
-        """Add nodes and elements; the rod may be moved and turned as a whole, and move so."""
+    def add_to(self, model: Model, name: str, start: Start) -> RodElements:
+        """Add nodes and elements, placed and moved as a whole."""
         points, rotations = self.nodes
         nodes = []
         for k, (mass, inertia) in enumerate(zip(*self.inertia, strict=True)):
@@ -315,11 +318,13 @@ class ElasticRod(BodyAssembly):
 def _require_lengths(points: Array, what: str) -> None:
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not (steps > 0).all():
-        raise InputError(f"{what}: element {int(np.argmin(steps))} has no length")
+        raise InputError(
+            f"{what}: element {int(np.argmin(steps))} has zero length; remove the duplicate point"
+        )
 
 
 def _tangents(points: Array) -> Array:
-    """Return slopes at points of a curve: those of the parabola through three of them."""
+    """Return the tangents at points of a curve, from parabolas through three points."""
     if len(points) == 2:
         return np.repeat(np.diff(points, axis=0), 2, axis=0)
     between = [_slope(*points[k : k + 3]) for k in range(len(points) - 2)]
@@ -329,7 +334,7 @@ def _tangents(points: Array) -> Array:
 
 
 def _slope(a: Array, b: Array, c: Array) -> Array:
-    """Return the slope at b of the parabola through a, b and c, or of a line where two are one."""
+    """Return the slope at b of the parabola through a, b, c, or of a line if two coincide."""
     one, two = b - a, c - b
     p, q = float(np.linalg.norm(one)), float(np.linalg.norm(two))
     if p == 0 or q == 0:
@@ -338,9 +343,12 @@ def _slope(a: Array, b: Array, c: Array) -> Array:
 
 
 def _shortest_turn(a: Array, b: Array) -> Array:
-    """Return the rotation that turns the unit vector a into b, about a x b."""
+    """Return the rotation about a x b that takes the unit vector a to b."""
     v, c = np.cross(a, b), float(a @ b)
     if c <= -1 + PARALLEL:
-        raise InputError("ElasticRod: its axis turns back on itself from one node to the next")
+        raise InputError(
+            "ElasticRod: the axis reverses its direction from one node to the next; use more "
+            "elements"
+        )
     K = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
     return np.asarray(np.eye(3) + K + K @ K / (1 + c))

@@ -1,4 +1,6 @@
-"""How to run a model, as its file says."""
+"""The section `simulation` of a model file: how to run the model."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -15,24 +17,25 @@ from poinsot.schemes.records import find_scheme
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """How to run a model: the section `simulation` of its file.
+    """How to run a model; the section `simulation` of a model file.
 
     Parameters
     ----------
-    scheme : str or None
-        Time integration scheme; None: the default one.
+    scheme : str
+        Time integration scheme. Default: that of `simulate`.
     step, t_end, t_start : float
         Step size, end and start [s].
     save_every : int
-        Keep every so many steps.
-    tolerance, h_max : float or None
-        Let the size of steps follow the motion, see `simulate`; None: all are of one size.
+        Save one of this many steps.
+    tolerance, h_max : float
+        Tolerance of an adaptive step size and largest step size [s], see `simulate`. Default: a
+        constant step size.
     engine : {"auto", "compiled", "reference"}
-        What computes the steps.
-    coordinates : str or None
-        How rotations are described, see `Model.compile`; None: as the scheme needs it.
-    newton : Newton or None
-        Tolerances.
+        Engine, see `simulate`.
+    coordinates : str
+        How rotations are described, see `Model.compile`. Default: those of the scheme.
+    newton : Newton
+        Tolerances of Newton's method.
     """
 
     scheme: str | None = None
@@ -47,7 +50,7 @@ class Simulation:
     newton: Newton | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what no simulation could use."""
+        """Raise `InputError` for options that no simulation can use."""
         choose_scheme(self.scheme, self.coordinates)
         if self.engine not in ENGINES:
             raise InputError(f"no engine '{self.engine}'; choose from {', '.join(ENGINES)}")
@@ -61,11 +64,14 @@ class Simulation:
             raise InputError(f"t_end = {self.t_end:g} s is not after t_start = {self.t_start:g} s")
 
     def options(self, **changes: Any) -> dict[str, Any]:
-        """Return the arguments of `simulate`; changes that are not None come first.
+        """Return these options as arguments of `simulate`, replaced by `changes` that are not None.
 
-        A scheme brings its coordinates along, and coordinates a scheme if the old one does not fit.
+        If a new scheme and the old coordinates do not match, or vice versa, the old value is
+        dropped.
 
-        `ps.simulate(model, **model.simulation.options(t_end=2.0))`
+        Examples
+        --------
+        ``ps.simulate(model, **model.simulation.options(t_end=2.0))``
         """
         given = {name: value for name, value in changes.items() if value is not None}
         unknown = set(given) - {field.name for field in fields(self)}
@@ -75,14 +81,14 @@ class Simulation:
         for name in ("step", "t_end"):
             if getattr(chosen, name) is None:
                 raise InputError(
-                    f"{name} is not given; write it to the model file, "
-                    f"simulation: {{{name}: ...}}, or give it for this run"
+                    f"no {name} is given; add it to the model file, simulation: {{{name}: ...}}, "
+                    "or give it for this run"
                 )
         options = {field.name: getattr(chosen, field.name) for field in fields(chosen)}
         return {"h": options.pop("step"), **options}
 
     def _fitting(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of scheme and coordinates must give way to the other one."""
+        """Return which of scheme and coordinates must be dropped to match the other."""
         if "scheme" in given:
             return {} if "coordinates" in given else {"coordinates": None}
         if "coordinates" not in given or self.scheme is None:

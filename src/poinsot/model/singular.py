@@ -1,4 +1,4 @@
-"""Starts in singular positions: velocities have to lie on one branch of the motion."""
+"""Starts in singular positions, where velocities must be on one branch of the motion."""
 
 from collections.abc import Sequence
 from typing import NoReturn
@@ -107,7 +107,8 @@ def _suits(jacobian: Matrix, sizes: Vector, twists: Vector, rates: Vector | floa
 def _refuse(loop: Branching, bodies: Sequence[Body], branches: list[Vector], why: str) -> NoReturn:
     if loop.rows is None:
         raise InconsistentStartError(
-            f"{loop.place} in more ways than can be listed, and the velocities given lead on none; "
+            f"{loop.place} where too many branches meet to list them, and the given velocities are "
+            "on none of them; "
             "give velocity and angular_velocity of all of its bodies, as they are in one motion "
             "that the joints allow, or start elsewhere"
         )

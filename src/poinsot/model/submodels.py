@@ -1,4 +1,4 @@
-"""A model as a part of another one: moved to its place, renamed, and added part by part."""
+"""A model as a part of another one: placed, renamed, and added part by part."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -177,8 +177,8 @@ class Submodel:
         reach = np.linalg.norm(arms[-1])
         if np.abs(off * [[1.0], [reach]]).max() > RIGID * np.abs(twists[:, 0]).max():
             raise InputError(
-                f"rod '{name}' of system '{self.name}' deforms at the start, so that it cannot be "
-                "placed with velocities of the whole; leave velocity and angular_velocity out"
+                f"rod '{name}' of system '{self.name}' deforms at the start, so that a velocity of "
+                "the whole system cannot be added; leave velocity and angular_velocity out"
             )
         return v + np.cross(omega, origin - nodes[0].position), omega
 

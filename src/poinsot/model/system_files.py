@@ -62,7 +62,7 @@ def describe_system(
 ) -> dict[str, Any]:
     """Return the entry of a system; `value` writes what is put into its ports."""
     if not isinstance(system, LinearSystem):
-        raise UnwritableError(f"a {type(system).__name__} has no place in a model file")
+        raise UnwritableError(f"a {type(system).__name__} cannot be represented in a model file")
     short = len(name) + 1
     written: dict[str, Any] = {
         "states": {
@@ -102,7 +102,9 @@ def describe_connection(connection: Connection) -> dict[str, Any]:
             return {"resistor": {"port": connection.port, "D": D}}
         case Swap():
             return {"swap": {"port": connection.port}}
-    raise UnwritableError(f"a {type(connection).__name__} of functions has no place in a file")
+    raise UnwritableError(
+        f"a {type(connection).__name__} of functions cannot be represented in a model file"
+    )
 
 
 def _rows(A: Matrix) -> list[list[float]]:

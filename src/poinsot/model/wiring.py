@@ -1,4 +1,4 @@
-"""The wiring of a model: its ports and channels by name, and what is joined to them."""
+"""The wiring of a model: ports and channels by name, and their connections."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Wiring:
     def require_free(self, port: str, what: str) -> None:
         """Refuse a port that is connected or driven."""
         if any(port in each.ports for each in self.model.connections):
-            raise InputError(f"{what}: port '{port}' is connected twice")
+            raise InputError(f"{what}: port '{port}' is connected twice; connect each port once")
         for each in self.model.controllers.values():
             if any(port == driven.name for driven in each.drives):
                 raise InputError(f"{what}: port '{port}' is driven by controller '{each.name}'")
@@ -54,9 +54,11 @@ class Wiring:
         for port in ports:
             self.require_free(port.name, what)
             if port.status == "fed":
-                raise InputError(f"{what}: port '{port.name}' is fed already")
+                raise InputError(
+                    f"{what}: port '{port.name}' has an input already; leave one of them out"
+                )
         if len({port.name for port in ports}) < len(ports):
-            raise InputError(f"{what}: drives names a port twice")
+            raise InputError(f"{what}: drives contains a port twice")
         return ports
 
     def read(self, names: Sequence[str], reader: str, *, sampled: bool) -> list[Channel]:
@@ -78,13 +80,14 @@ class Wiring:
             return
         if owner == reader:
             raise InputError(
-                f"controller '{reader}': cannot read '{channel}': what it puts out would depend on "
-                "itself, an algebraic loop; give it states, which remember"
+                f"controller '{reader}': cannot read '{channel}': its output would depend on "
+                "itself, an algebraic loop; give it states"
             )
         if channel in self.model.controllers:
             there = ", ".join(f"'{name}'" for name in self.model.controllers[channel].signals)
             raise InputError(
-                f"controller '{reader}': say what of controller '{channel}' it reads: {there}"
+                f"controller '{reader}': specify which channel of controller '{channel}' to read: "
+                f"{there}"
             )
         if owner in self.model.controllers and self.model.controllers[owner].every is None:
             raise InputError(

@@ -1,1 +1,1 @@
-"""Parts that act on frames: joints, contacts, springs, friction, loads, drives; a file a family."""
+"""Parts that act on frames: joints, contacts, forces, loads and drives; one file per family."""

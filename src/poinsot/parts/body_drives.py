@@ -1,12 +1,14 @@
-r"""Drives of whole bodies along paths: a point, an orientation, or both, as functions of time.
+r"""Drives of whole bodies: prescribed position, orientation, or both, as functions of time.
 
-The point is led by three driven displacements. An orientation R(t) is led by three driven
-components of the angular velocity: a step from R_0 to R_1 turns the body by
+A position is driven by three displacements, an orientation R(t) by three components of the
+angular velocity. A step from R_0 to R_1 rotates the body by
 
 .. math:: R_1 R_0^\top = \mathrm{cay}(h\, \omega), \qquad \omega = \text{const. over the step},
 
-so that rows :math:`\omega = u` end steps exactly where R(t) is, whatever turns it makes.
+so that with the rows :math:`\omega = u` steps end exactly at R(t), for any rotation.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,29 +44,31 @@ UNITS = {(True, False): ("N m", "rad/s"), (False, True): ("N", "m/s")}
 
 @dataclass(frozen=True, eq=False)
 class BodyDrive(PortPlace):
-    """A prescribed motion of a body along a path, by a force and a torque on it.
+    """A prescribed motion of a body, by a force and a torque on it.
 
-    They are the output y of a port whose inputs u are the velocity of the point [m/s] and the
-    angular velocity [rad/s], world axes, so that u·y is the power put in: u = (v, omega) and
-    y = (F, tau), or what of both is led. Steps end where the motion is, without drift.
+    The drive is a port with the velocity of the point [m/s] and the angular velocity [rad/s] as its
+    input u and the force [N] and torque [N m] as its output y, world axes; u·y is the power
+    supplied. If only position or rotation is prescribed, u and y have three components. The motion
+    holds at the end of each step, without drift.
 
     Parameters
     ----------
     body : Body
-        What is led.
+        The driven body.
     position
-        Where its point is over time, world axes [m]: three formulas of t as text, a `Table` of
-        three numbers at each time, a function of time [s], or three numbers. Left out: it is free.
+        Position of the point [m], world axes: three formulas in t as strings, a `Table` with three
+        columns, a function of time [s], or three numbers. Default: not prescribed.
     rotation
-        R_WB over time: a function of time that returns a matrix, a quaternion or a `Rotation`; or
-        one of these, which stays.
+        R_WB: a function of time that returns a matrix, scalar-first quaternion or `Rotation`; or
+        one of these, which is kept. Default: not prescribed.
     axis, angle
-        A turn about a fixed direction of the world instead, by so much since the start [rad]: a
-        formula, a `Table` or a function of time.
+        Alternative to `rotation`: a rotation about an axis fixed in the world, by an angle since
+        the start [rad], given as a formula, a `Table` or a function of time.
     sequence, angles
-        Euler angles over time instead, as of `Rotation.from_euler`; as `position`.
+        Alternative to `rotation`: Euler angles [rad] as in `Rotation.from_euler`, given as
+        `position`.
     point : (3,)
-        Which point is led, world axes at the start [m]; default: the centre of mass.
+        The driven point at the start [m], world axes. Default: the centre of mass.
     """
 
     body: Body
@@ -77,17 +81,19 @@ class BodyDrive(PortPlace):
     point: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        """Read formulas, and refuse what is no path."""
+        """Parse formulas and check all parameters."""
         turned = [
             name for name in ("rotation", "angle", "angles") if getattr(self, name) is not None
         ]
         if len(turned) > 1:
-            raise InputError(f"BodyDrive: {' and '.join(turned)} say the same; give one of them")
+            raise InputError(
+                f"BodyDrive: {' and '.join(turned)} exclude each other; give one of them"
+            )
         if self.position is None and not turned:
             raise InputError("BodyDrive: give the position over time, a rotation, or both")
         for a, b in (("axis", "angle"), ("sequence", "angles")):
             if (getattr(self, a) is None) != (getattr(self, b) is None):
-                raise InputError(f"BodyDrive: {a} and {b} belong together")
+                raise InputError(f"BodyDrive: {a} and {b} must be given together")
         (turned_body if turned else loaded_body)(self.body, "BodyDrive: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "BodyDrive: point"))
@@ -104,11 +110,11 @@ class BodyDrive(PortPlace):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The body."""
+        """The driven body."""
         return (self.body,)
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
-        """Return the port, and what it leads."""
+        """Return the port and the driven directions."""
         body, relations = self.body, list[Driven]()
         world = body.position if self.point is None else np.asarray(self.point)
         span = body.on(world) - Ground().on((0.0, 0.0, 0.0))
@@ -223,16 +229,16 @@ def _moved(signal: Signal, position: Vector, R: Array) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class LeadTurn(Driven):
-    """One component of an angular velocity that is led: Torque^T v = u.
+    """One driven component of an angular velocity: Torque^T v = u.
 
-    Its term is a displacement along the same axis, which only tells the bodies.
+    Its term is a displacement along the same axis, which only identifies the bodies.
     """
 
     motion: Turn
 
     @property
     def rotates(self) -> bool:
-        """Yes."""
+        """True."""
         return True
 
     @property
@@ -253,16 +259,16 @@ class LeadTurn(Driven):
         return Torque(self.bodies).dB(q, float(u[0]) * self._unit)
 
     def value(self, q: Vector) -> float:
-        """Return 0: it counts from where it is."""
+        """Return 0: the angle counts from the current orientation."""
         return 0.0
 
     def lacking(self, q: Vector, t: float) -> float:
-        """Return by how much the directors are to turn to where they are led, about the axis."""
+        """Return the angle about the axis from the directors to their prescribed orientation."""
         (led,) = self.motion.orientation.at(np.array([t]))
         return float(log(led @ _directors(q).T)[self.motion.axis])
 
     def require_followed(self, moved: float) -> None:
-        """Nothing: turns of half a turn were refused already."""
+        """Do nothing; steps of half a turn were refused before."""
 
 
 def _directors(q: Vector) -> Array:
@@ -271,7 +277,7 @@ def _directors(q: Vector) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Leading(DrivenDirection):
-    """All relations of a drive of a body, side by side."""
+    """All relations of a drive of a body."""
 
     parts: tuple[Driven, ...]
 
@@ -299,9 +305,9 @@ class Leading(DrivenDirection):
         return replace(self, parts=tuple(part.since(start) for part in self.parts))
 
     def near(self, angles: Mapping[str, float]) -> Self:
-        """Return itself: there are no angles of joints."""
+        """Return the drive itself, which has no joint angles."""
         return self
 
     def remembering(self) -> Self:
-        """Return itself: nothing is lost."""
+        """Return the drive itself, which stores nothing."""
         return self

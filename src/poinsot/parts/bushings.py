@@ -1,5 +1,7 @@
 """Bushings: elastic and viscous connections of two bodies in all six directions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,27 +22,31 @@ from poinsot.so3 import RotationLike, as_rotation_matrix
 
 @dataclass(frozen=True, eq=False)
 class Bushing(Force):
-    r"""An elastic and viscous connection of two bodies in all directions.
+    r"""An elastic and viscous connection of two bodies in all six directions.
 
     .. math:: (F, \tau) = -S\, (u, \vartheta) - D\, (\dot u, \dot\vartheta)
 
-    on b: u is the displacement of its point from that of a, and theta the rotation vector of b
-    relative to a, both zero at the start, along axes halfway between those of a and of b. (The
-    rotation is exact but for a share theta^4/120, and grows beyond bounds towards half a turn.)
+    acts on b, where u is the displacement of its point relative to that of a, and theta the
+    rotation
+    vector of b relative to a. Both are zero at the start and along axes halfway between those of a
+    and
+    b. The rotation has a relative error of theta^4/120 and diverges towards half a turn.
 
     Parameters
     ----------
     a, b : Body or Ground
-        What it connects.
+        The connected bodies.
     point : (3,)
-        Where, world axes at the start [m].
+        Position of the bushing at the start [m], world axes.
     stiffness, damping : (6,) or (6, 6)
-        S and D: of three displacements [N/m], [N s/m], then of three rotations [N m/rad],
-        [N m s/rad]; as numbers along the axes, or as symmetric matrices, which couple them.
+        S and D for three displacements [N/m], [N s/m] and three rotations [N m/rad], [N m s/rad];
+        values along the axes, or symmetric matrices, which couple them.
     rotation
-        The axes of the bushing at the start, as of a body; default: those of the world.
+        Axes of the bushing at the start: 3x3 matrix, scalar-first quaternion, or `Rotation`.
+        Default: the world axes.
     relaxation : sequence of pairs
-        Maxwell elements beside the spring: stiffness over its own, and relaxation time [s].
+        Maxwell elements in parallel to the spring: stiffness relative to `stiffness`, and
+        relaxation time [s].
     """
 
     a: Body | Ground
@@ -52,7 +58,7 @@ class Bushing(Force):
     relaxation: Sequence[tuple[float, float]] = ()
 
     def __post_init__(self) -> None:
-        """Check the partners, the point and the matrices."""
+        """Check bodies, point and matrices."""
         a, b = partner(self.a, "Bushing: a"), partner(self.b, "Bushing: b")
         if a is b:
             raise InputError(f"Bushing: it connects '{a.name}' to itself; give two bodies")
@@ -75,7 +81,7 @@ class Bushing(Force):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies that it connects."""
+        """The connected bodies."""
         return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

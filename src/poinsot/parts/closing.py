@@ -1,9 +1,9 @@
-"""How far joints are open, and equations that close them from far away.
+"""Gaps of open joints, and equations that close them from far away.
 
-The equations of the table hold, too, where a hinge is mounted the wrong way round: a·b = 0 does not
-tell b from -b. From far away, directions are compared instead: b - a = 0, three equations for two
-or, of three directions, nine for three. Their sum of squares, 2 - 2 cos(angle) each, has no minimum
-but where they coincide.
+The equations of the joint table also hold if a hinge is mounted the wrong way round: a·b = 0 does
+not distinguish b from -b. From far away, directions are compared instead: b - a = 0, three
+equations for two or, with three directions, nine for three. Their sum of squares, 2 - 2 cos(angle)
+each, has no minimum except where they coincide.
 """
 
 from collections.abc import Iterator, Mapping

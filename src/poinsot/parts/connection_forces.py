@@ -1,4 +1,4 @@
-"""Forces of four connections side by side, and how these change with the motion of their bodies."""
+"""Forces of four connections at once, and their derivatives by the motion of bodies."""
 
 from typing import TypeAlias
 

@@ -1,15 +1,16 @@
-r"""Connections: two frames that pull and resist each other in all six directions.
+r"""Connections: elastic and viscous coupling of two frames in all six directions.
 
-The six coordinates chi of `frames.relative`, three displacements and three rotations, have the
-energy of a quadratic law and resist their rates,
+The six coordinates chi of `frames.relative`, three displacements and three rotations, have a
+quadratic energy and viscous damping,
 
 .. math:: V = \tfrac12 (\chi - \chi_0) \cdot S\, (\chi - \chi_0), \qquad f = D\, \dot\chi .
 
 chi is a function of quadratic forms s of both frames. Over a step its differences are those of s
-by a secant B, and s has none but :math:`G(q_m)\,\Delta q`; so the discrete gradient
-:math:`G(q_m)^\top B^\top S (\bar\chi - \chi_0)` keeps the energy exactly, and both momenta, which
-G(q_m) does not see. Bushings (`bushings`) and elements of
-rods (`rods`) are such connections.
+times a secant B, and :math:`\Delta s = G(q_m)\,\Delta q`. The discrete gradient
+:math:`G(q_m)^\top B^\top S (\bar\chi - \chi_0)` therefore conserves energy exactly, and both
+momenta,
+which are in the null space of G(q_m). Bushings (`bushings`) and elements of rods (`rods`) are such
+connections.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""Contacts with a plane: what cannot slip, and the height of a disc.
+"""Rows of contacts with a plane in the compiled engine: no slip, and the height of a disc.
 
-A row forbids the velocity e·v + t·w of its body: the force of a unit multiplier is e, its torque
-about the centre of mass t. With the body-fixed vectors a (axis or edge) and X (centre), the plane's
-normal N and the height h = N·(position + X - base) of the centre,
+A row constrains the velocity e·v + t·w of its body: the force of a unit multiplier is e, its torque
+about the centre of mass t. With the body-fixed vectors a (axis or edge) and X (centre), the normal
+N of the plane and the height h = N·(position + X - base) of the centre,
 
     BLADE      e = a,               t = X x e
     BALL       e = N,               t = (X + base) x e   (N along the plane, base the arm)
@@ -10,7 +10,7 @@ normal N and the height h = N·(position + X - base) of the centre,
     SIDEWAYS   e = a - (a·N) N,     t = h a x N + X x e
     HEIGHT     e = h N,             t = a x (a·N) N + X x e  (a as long as the radius)
 
-The last one is the gradient of (h^2 + (a·N)^2) / 2, which is kept exactly.
+The last one is the gradient of (h^2 + (a·N)^2) / 2, which is satisfied exactly.
 """
 
 from math import sqrt

@@ -1,12 +1,12 @@
-r"""Contacts that cannot slip: directions in which a body does not move, though it may get anywhere.
+r"""Contacts without slip: constraints on velocities of a body that leave all positions reachable.
 
-A contact acts on one body with forces along e_k and their torques t_k about the centre of mass, so
-that the velocities that it forbids are
+A contact acts on one body with forces along e_k and torques t_k about the centre of mass, and
+constrains the velocities
 
 .. math:: A v = e_k \cdot v + t_k \cdot \omega = 0 .
 
-Both are polynomials of the director coordinates. They are generalised directions: what a port is to
-an input, a contact is to its multipliers, and no power passes [BHRS25, eq. (7)].
+Both are polynomials of the director coordinates. They are generalised directions: a contact is to
+its multipliers as a port to its input, without power [BHRS25, eq. (7)].
 """
 
 from abc import abstractmethod

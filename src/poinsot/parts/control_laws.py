@@ -1,7 +1,7 @@
-"""Laws of sampled controllers as functions with an address: of Python, Numba, and formulas.
+"""Laws of sampled controllers as functions with an address: Python, Numba, and formulas.
 
-A law is given (t, y, x) as numbers one after the other, what was measured and states of its own,
-and finds (u, x at the next sample).
+A law takes (t, y, x) as consecutive numbers, with measured values y and its own states x, and
+returns (u, x at the next sample).
 """
 
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class PythonLaw:
                 return as_numbers(self._function(given[0], y), sizes.outputs, "")
             value = self._function(given[0], y, np.array(given[1 + sizes.measured :]))
             if not isinstance(value, tuple) or len(value) != 2:
-                raise InputError(f"gives {value!r}, expected two things, (u, x_next)")
+                raise InputError(f"gives {value!r}, expected a pair (u, x_next)")
             u = as_numbers(value[0], sizes.outputs, "")
             return [*u, *as_numbers(value[1], sizes.states, " for its states")]
         except BaseException as error:

@@ -1,4 +1,4 @@
-"""Controllers: laws of what is measured anywhere in a model, which feed its ports."""
+"""Controllers: laws that read channels of a model and set inputs of its ports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -101,8 +101,8 @@ class Controller:
         near = [time / max(1, int(ratio) + k) for k in (0, 1)]
         shown = " or ".join(dict.fromkeys(f"{step:.6g}" for step in near))
         raise InputError(
-            f"controller '{self.name}': {what} = {time:g} s is no multiple of the step "
-            f"h = {h:g} s; take h = {shown} s"
+            f"controller '{self.name}': {what} = {time:g} s is not a multiple of the step h = "
+            f"{h:g} s; use h = {shown} s"
         )
 
 
@@ -125,8 +125,8 @@ def make_controller(
         _require_no_reactions(reads, what)
     if not drives and outputs is None:
         raise InputError(
-            f"{what}: drives nothing; name the ports that it feeds, or say by outputs=... how many "
-            "numbers it puts out for others to read"
+            f"{what}: drives no port; give drives=[...], or the number of outputs for other "
+            "controllers by outputs=..."
         )
     driven = sum(port.size for port in drives)
     if outputs is None:
@@ -136,9 +136,11 @@ def make_controller(
     period = None if every is None else number(every, f"{what}: every")
     wait = number(delay, f"{what}: delay")
     if period is None and (wait or rate_limits is not None):
-        raise InputError(f"{what}: delay and rate_limits are those of samples; give every as well")
+        raise InputError(
+            f"{what}: delay and rate_limits need a sampled controller; give every, too"
+        )
     if period is not None and period <= 0:
-        raise InputError(f"{what}: every is {period:g} s; the time between samples is positive")
+        raise InputError(f"{what}: every is {period:g} s; the sampling time must be positive")
     if wait < 0:
         raise InputError(f"{what}: delay is {wait:g} s; it cannot be negative")
     names, start = _states(states, what)
@@ -149,7 +151,7 @@ def make_controller(
         names = tuple(f"x_{k}" for k in range(start.size))
         _require_sizes(known, sizes, what)
         if period is None and isinstance(known, StateSpace) and known.dt is not None:
-            raise InputError(f"{what}: its state space is one of samples; give every")
+            raise InputError(f"{what}: its state space is in discrete time; give every")
     made = Controller(
         name=name,
         law=known,
@@ -164,7 +166,7 @@ def make_controller(
         outputs=None if drives and outputs == driven else outputs,
     )
     if OUTPUT in names:
-        raise InputError(f"{what}: a state cannot be called '{OUTPUT}'")
+        raise InputError(f"{what}: a state cannot be named '{OUTPUT}'")
     return made
 
 
@@ -173,9 +175,9 @@ def _require_no_reactions(reads: Sequence[Channel], what: str) -> None:
     for channel in reads:
         if channel.kind == "reaction":
             raise InputError(
-                f"{what}: cannot read '{channel.text}': in continuous time reactions depend on "
-                "what the law puts out, an algebraic loop; give every, to read that of the step "
-                "before"
+                f"{what}: cannot read '{channel.text}': in continuous time, reactions depend on "
+                "its output, an algebraic loop; give every, to read the reaction of the previous "
+                "step"
             )
 
 
@@ -194,7 +196,7 @@ def _limits(limits: ArrayLike | None, outputs: int, what: str) -> Array:
             f"{outputs} outputs"
         ) from None
     if not np.all(found[:, 0] <= found[:, 1]):
-        raise InputError(f"{what}: limits is {limits!r}; the first is the lower one")
+        raise InputError(f"{what}: limits is {limits!r}; the first value must be the lower one")
     return found
 
 
@@ -235,7 +237,10 @@ def _law(
     names = [name for channel in reads for name in variable_names(channel)]
     for name in states:
         if name in ("t", *names):
-            raise InputError(f"{what}: '{name}' is the name of a state and of what is read")
+            raise InputError(
+                f"{what}: '{name}' is the name of a state and of a channel that it reads; rename "
+                "the state"
+            )
     found: Any = FormulaRows.of_formula(law) if isinstance(law, Formula) else None
     if found is None:
         found = FormulaRows.of(law, ("t", *names, *states), f"{what}: law")

@@ -1,4 +1,4 @@
-"""Coordinates that forces and motors act along: a distance, an angle, a displacement of a joint."""
+"""Coordinates along which forces and motors act: distances, angles and displacements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -60,19 +60,19 @@ def of_joint(name: str, joints: Mapping[str, Joint], freedom: str | None, what: 
     free: dict[str, Freedom] = {f.label: f for f in joint.freedoms()}
     if not free:
         raise InputError(
-            f"{what}: joint '{name}' ({joint.kind}) has no free direction with a coordinate, so "
-            "that nothing can act along it"
+            f"{what}: joint '{name}' ({joint.kind}) has no coordinate to act on; use a force or "
+            "port on its bodies"
         )
     if freedom is None:
         if len(free) != 1:
             raise InputError(
-                f"{what}: joint '{name}' ({joint.kind}) has {len(free)} free directions with a "
-                f"coordinate; say which by freedom=... ({', '.join(free)})"
+                f"{what}: joint '{name}' ({joint.kind}) has {len(free)} coordinates; choose one by "
+                f"freedom=... ({', '.join(free)})"
             )
         freedom = next(iter(free))
     if freedom not in free:
         hint = did_you_mean(freedom, free)
-        raise InputError(f"{what}: joint '{name}' has no free direction '{freedom}'; {hint}")
+        raise InputError(f"{what}: joint '{name}' has no coordinate '{freedom}'; {hint}")
     chosen, bodies = free[freedom], _touched(*joint.bodies)
     forms = stack([form.among(bodies) for form in chosen.forms], len(bodies))
     chart = chosen.chart

@@ -1,4 +1,6 @@
-"""Drag on single bodies: a force at a point against its velocity, or a torque against the spin."""
+"""Drag on single bodies: forces against velocities of points, and torques against rotation."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, astuple, dataclass
@@ -45,23 +47,24 @@ from poinsot.parts.resistance import Damper, Friction, drag, require_coefficient
 
 @dataclass(frozen=True, eq=False)
 class Drag(Force):
-    r"""Drag on a body that moves and turns in a medium at rest.
+    r"""Drag on a body in a medium at rest.
 
     .. math:: F = -(\text{viscous} + \text{quadratic}\, |v|)\, v, \qquad
               \tau = -(\text{angular\_viscous} + \text{angular\_quadratic}\, |\omega|)\, \omega
 
-    F acts at a point of the body, v is its velocity and omega the angular velocity of the body.
+    F acts at a point of the body with velocity v; omega is the angular velocity of the body.
 
     Parameters
     ----------
     body : Body
         The body.
     point : (3,)
-        Where the force acts, world axes at the start [m]; default: the centre of mass.
-    viscous, quadratic
-        Of the force [N s/m], [N s^2/m^2]; in air quadratic is density c_d area / 2.
-    angular_viscous, angular_quadratic
-        Of the torque [N m s/rad], [N m s^2/rad^2].
+        Point of application at the start [m], world axes. Default: the centre of mass.
+    viscous, quadratic : float
+        Coefficients of the force [N s/m], [N s^2/m^2]. In a fluid, `quadratic` is density * c_d *
+        area / 2.
+    angular_viscous, angular_quadratic : float
+        Coefficients of the torque [N m s/rad], [N m s^2/rad^2].
     """
 
     body: Body
@@ -73,7 +76,7 @@ class Drag(Force):
     angular_quadratic: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the body, and refuse drag that would create energy."""
+        """Check the body and the coefficients."""
         loaded_body(self.body, "Drag: body")
         if self.point is not None:
             object.__setattr__(self, "point", vector3(self.point, "Drag: point"))

@@ -1,24 +1,24 @@
-r"""Driven relations: constraints on velocities whose right-hand side is a prescribed rate.
+r"""Driven relations: velocity constraints with a prescribed rate.
 
-A drive holds a coordinate :math:`\chi` of a joint by a force along it, its multiplier; a
-transmission holds a sum of coordinates of several joints, of a cam with its profile f:
+A drive prescribes a joint coordinate :math:`\chi`; its force is the multiplier. A transmission
+constrains a sum of coordinates of several joints, with the profile f of a cam:
 
 .. math:: \frac{d}{dt} \sum_k c_k f_k(\chi_k) = G(q)\, v = u(t)
 
-A port in the row of a constraint [BAPM21, eq. (43)]: the input is the rate, zero of a transmission,
-and the output the force. Over a step each row is the secant of its chart and profile, so that the
-sum changes by exactly the increment that is prescribed, and the forces do exactly the work of the
-output over that increment: none in a transmission.
+This is a port in the row of a constraint [BAPM21, eq. (43)]: the input is the rate, zero for a
+transmission, and the output the force. Over a step each row is the secant of its chart and profile,
+so that the sum changes by exactly the prescribed increment, and the forces do exactly the work of
+the output over that increment, which is zero for a transmission.
 
-A transmission of efficiency :math:`\eta` loses a share of the power that it passes on. Along all
-but its first coordinate friction acts in proportion to the load :math:`\tau_k = -c_k \lambda`,
+A transmission with the efficiency :math:`\eta` dissipates part of the transmitted power. On all but
+its first coordinate, friction acts in proportion to the load :math:`\tau_k = -c_k \lambda`,
 
 .. math::
 
     f_k = \kappa\, |\tau_k|\, \frac{\omega_k}{\sqrt{\omega_k^2 + s^2}}, \qquad
     \kappa = 1 - \eta \text{ if } \tau_k \omega_k > 0, \text{ else } 1 / \eta - 1
 
-so that what comes out is :math:`\eta` of what goes in, whichever end drives the other.
+so that the output power is :math:`\eta` times the input power, whichever end drives.
 """
 
 from abc import abstractmethod
@@ -280,8 +280,8 @@ class Driven(DrivenDirection):
         """Refuse to turn an angle by half a turn or more in one step."""
         if self.rotates and abs(moved) >= pi:
             raise LargeStepError(
-                f"{self.title}: its angle is to change by {abs(moved):.3g} rad in one step, "
-                "half a turn or more, and cannot be followed; take a smaller step"
+                f"{self.title}: its angle changes by {abs(moved):.3g} rad in one step, "
+                "half a turn or more, which is ambiguous; use a smaller step"
             )
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:

@@ -1,8 +1,7 @@
-"""Driven relations in the compiled engine: constraints of joints whose rates are inputs.
+"""Driven relations in the compiled engine: joint constraints with prescribed rates.
 
-Along each coordinate it pulls like a spring whose force is the multiplier, along the secant of the
-chart; what is left to do is the row that says how far the sum moves over the step, and both
-derivatives.
+Along each coordinate they act like a spring whose force is the multiplier, along the secant of the
+chart. Additional rows give the change of the sum over a step, and its derivatives.
 """
 
 from collections.abc import Mapping, Sequence

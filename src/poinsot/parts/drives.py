@@ -1,4 +1,6 @@
-"""Drives: joints that move as prescribed, whatever force that takes."""
+"""Drives: prescribed motions of joint coordinates."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,24 +24,25 @@ from poinsot.ph.signals import Signal, Table, as_signal
 
 @dataclass(frozen=True, eq=False)
 class Drive(PortPlace):
-    """A prescribed motion of a free direction of a joint, such as a crank at constant speed.
+    """A prescribed motion of a joint coordinate, such as a crank at constant speed.
 
-    The drive exerts the torque [N m] or force [N] that the motion takes: it is the output y of a
-    port whose input u is the rate [rad/s or m/s], so that u·y is the power put in
-    [BAPM21, eq. (43)]. Steps end where the motion is, without drift.
+    The drive is a port with the rate as its input u [rad/s or m/s] and the torque [N m] or force
+    [N] as its output y; u·y is the power supplied [BAPM21, eq. (43)]. The motion holds at the end
+    of each step, without drift.
 
     Parameters
     ----------
     joint : str
-        The joint by name.
+        Name of the joint.
     coordinate
-        Its angle [rad], counted over turns, or displacement [m], from the start on: a formula of t
-        as text, `Formula`, `Table`, or a function of time [s].
+        Angle, counted over full turns [rad], or displacement [m], zero at the start: a formula in t
+        as a string, a `Formula`, a `Table`, or a function of time [s].
     rate
-        Its rate instead [rad/s or m/s]: a number, or as above; where it leads to is not looked at.
-        With a coordinate that is a Python function, its derivative, for the velocity at the start.
+        Alternative to `coordinate`: the rate [rad/s or m/s], a number or as above; the coordinate
+        is then not corrected. Together with a Python function as `coordinate`: its derivative, for
+        the velocity at the start.
     freedom : str
-        The free direction, where the joint has several.
+        Name of the coordinate, if the joint has several.
     """
 
     joint: str
@@ -48,17 +51,17 @@ class Drive(PortPlace):
     rate: Signal | ArrayLike | str | None = None
 
     def __post_init__(self) -> None:
-        """Read formulas, and refuse what is no motion."""
+        """Parse formulas and check the motion."""
         for label in ("coordinate", "rate"):
             value = getattr(self, label)
             if value is not None:
                 object.__setattr__(self, label, _signal(value, f"Drive: {label}"))
         if self.coordinate is None and self.rate is None:
-            raise InputError("Drive: give the coordinate over time, or its rate")
+            raise InputError("Drive: give the coordinate or its rate over time")
 
     @property
     def motion(self) -> Prescribed:
-        """What is prescribed."""
+        """The prescribed motion."""
         rate = None if self.rate is None else as_signal(self.rate)
         if self.coordinate is not None:
             return ByPosition(as_signal(self.coordinate), rate)
@@ -75,7 +78,9 @@ class Drive(PortPlace):
         except InputError as error:
             raise InputError(f"port '{name}': {error}") from None
         if not isfinite(rate):
-            raise InputError(f"port '{name}': the rate of its motion is {rate} at the start")
+            raise InputError(
+                f"port '{name}': the rate of its motion is not finite: {rate} at the start"
+            )
         port = Port(name, 1, effort, flow, input="flow", signal=motion)
         own = tuple(range(len(at.bodies)))
         driven = Driven(at.bodies, name, (Term(own, at.forms, at.chart),), motion)

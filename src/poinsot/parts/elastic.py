@@ -1,8 +1,8 @@
-r"""Springs of any law: the energy V(chi) of a coordinate, and its mean force over an increment.
+"""Springs with any law: the energy V(chi) of a coordinate, and its mean force over an increment.
 
-The mean of dV/dchi from chi to chi + dchi is the force that a step needs: times dchi it is the
-difference of V, so that the energy is exact. As dchi -> 0 the quotient of both loses all its
-digits; where the mean is known to round-off without it, that is the better number.
+The mean of dV/dchi from chi to chi + dchi is the force over a step: times dchi it is the difference
+of V, so that energy is exact. As dchi -> 0 the quotient of both loses all its digits; where the
+mean is known to round-off otherwise, that value is used.
 """
 
 from abc import ABC, abstractmethod

@@ -1,7 +1,7 @@
-"""Elastic bodies in the compiled engine: their tables, and the nodes that they meet.
+"""Elastic bodies in the compiled engine: their tables and their nodes.
 
-After the bodies of a model come the elastic coordinates of its elastic bodies, three by three: each
-group is a body of the engine that does not turn.
+The bodies of a model are followed by the elastic coordinates of its elastic bodies in groups of
+three; each group is a body of the engine without rotation.
 """
 
 from collections.abc import Mapping, Sequence

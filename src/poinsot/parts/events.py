@@ -1,4 +1,6 @@
-"""Events: a function of what is measured crosses zero; the run stops, or records it."""
+"""Events: zero crossings of functions of measured channels, and the actions that they trigger."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -28,60 +30,60 @@ PLACES = "position", "rotation"
 
 @dataclass(frozen=True)
 class Release:
-    """A joint lets its bodies go for the rest of the run; no energy changes by that.
+    """Release the bodies of a joint for the rest of the run; energy does not change.
 
     Parameters
     ----------
     joint : str
-        Its name. Nothing else may act along it or read it.
+        Name of the joint. No other part may act on it or read its coordinates.
     """
 
     joint: str
 
     def __str__(self) -> str:
-        """What it does, in words."""
+        """Return the action in words."""
         return f"release {self.joint}"
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A spring, damper or field is switched on or off; what it stores comes or goes with it.
+    """Switch a spring, damper or field on or off; its stored energy is added or removed.
 
     Parameters
     ----------
     load : str
-        Its name, as in `Model.add_force`. One that events switch on and none switches off is off
-        at the start.
+        Name as in `Model.add_force`. A load that events only switch on is off at the start.
     on : bool
-        Whether it acts from then on.
+        True: switch on. False: switch off.
     """
 
     load: str
     on: bool = field(kw_only=True)
 
     def __str__(self) -> str:
-        """What it does, in words."""
+        """Return the action in words."""
         return f"switch {'on' if self.on else 'off'} {self.load}"
 
 
 @dataclass(frozen=True)
 class Lock:
-    """A joint becomes rigid where it is, for the rest of the run: a perfectly inelastic impact.
+    """Lock a joint in its position for the rest of the run: a perfectly inelastic impact.
 
-    Velocities become the nearest ones, in kinetic energy, that the joints allow. Momenta stay, as
-    far as other joints let them; the kinetic energy that is lost is that of the event. The reaction
-    of the joint is not recorded from then on (NaN).
+    Velocities are projected onto those that the locked joint allows, with the smallest change in
+    the norm of kinetic energy. Momenta are conserved as far as other joints allow. The kinetic
+    energy lost is recorded with the event. The reaction of the joint is not recorded afterwards
+    (NaN).
 
     Parameters
     ----------
     joint : str
-        Its name. Nothing else may act along it or read it.
+        Name of the joint. No other part may act on it or read its coordinates.
     """
 
     joint: str
 
     def __str__(self) -> str:
-        """What it does, in words."""
+        """Return the action in words."""
         return f"lock {self.joint}"
 
 
@@ -91,22 +93,22 @@ Action: TypeAlias = Literal["record", "stop"] | Release | Lock | Switch
 
 @dataclass(frozen=True)
 class Event:
-    """A function g(t, y) of what is measured crosses zero.
+    """A zero crossing of a function g(t, y) of measured channels.
 
     Parameters
     ----------
     when : str or function
-        g. As text a formula of the time t and of channels as in `Model.add_sensor`, such as
-        `"hinge.angle - 0.3"` or `"ball.position.z"`. A Python function of the time [s] and of an
-        array of all numbers that it `reads`.
+        g, as a formula of time t and of channels as in `Model.add_sensor`, such as `"hinge.angle -
+        0.3"` or `"ball.position.z"`; or as a Python function of the time [s] and of an array of the
+        channels in `reads`.
     direction : {0, 1, -1}
-        Crossings that count: 1 from below to above, -1 from above to below, 0 both.
-    then : "record", "stop", Release, Lock, Switch, or several of them
-        What happens: `"record"` notes it, as all events are; `"stop"` ends the run; `Release` lets
-        a joint go, `Lock` makes one rigid, and `Switch` switches a load on or off.
+        Crossings to detect: 1 rising, -1 falling, 0 both.
+    then : {"record", "stop"}, Release, Lock, Switch, or a sequence of these
+        Actions. Every event is recorded; `"stop"` ends the run, `Release` releases a joint, `Lock`
+        locks one, and `Switch` switches a load on or off.
     reads : sequence of str
-        The channels that a Python function reads, in the order of y. Formulas need it for names
-        that cannot stand in one; they call a channel `"left-hinge.rate"` left_hinge_rate.
+        Channels that a Python function reads, in the order of y. Formulas need it only for channels
+        whose names are not valid identifiers: `"left-hinge.rate"` is left_hinge_rate in a formula.
     """
 
     when: str | Callable[[float, Vector], float]
@@ -115,7 +117,7 @@ class Event:
     reads: Sequence[str] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what is no event."""
+        """Check all parameters."""
         if not isinstance(self.when, str):
             callable_law(self.when, "Event: when")
         if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
@@ -134,28 +136,28 @@ class Event:
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """What happens, one after the other."""
+        """The actions as a tuple."""
         given: Any = self.then
         return tuple(given) if isinstance(given, list | tuple) else (given,)
 
     @property
     def what(self) -> str:
-        """What happens, in words."""
+        """The actions in words."""
         return ", ".join(map(str, self.actions))
 
 
 @dataclass(frozen=True, eq=False)
 class Trigger:
-    """An event of a model: its function, and the channels that it is one of.
+    """An event of a model, with its function and its channels.
 
     Parameters
     ----------
     name, event
-        What it is called, and what it was made of.
+        Name in the model, and the event.
     channels : tuple of Channel
-        What is measured for it.
+        Channels that are measured for it.
     law : FormulaRows or function
-        Its function of the time and of the measured numbers.
+        Function of time and of the measured numbers.
     """
 
     name: str
@@ -164,8 +166,8 @@ class Trigger:
     law: FormulaRows | Callable[[float, Vector], float]
 
     @classmethod
-    def of(cls, name: str, event: Event, known: Known) -> "Trigger":
-        """Return an event in what has these channels, or say what is wrong with it."""
+    def of(cls, name: str, event: Event, known: Known) -> Trigger:
+        """Return an event with its channels; raise `InputError` if it is invalid."""
         what = f"event '{name}'"
         if not isinstance(event, Event):
             raise InputError(f"{what}: expected poinsot.Event(...), got {event!r}")
@@ -178,7 +180,7 @@ class Trigger:
         return cls(name, event, found, law)
 
     def prefixed(self, name: str) -> tuple[Any, list[str]]:
-        """Return its function, and what that reads, in a model in which this one has a name."""
+        """Return its function and channels with names in an enclosing model."""
         when, texts = self.event.when, [channel.text for channel in self.channels]
         told = list(self.event.reads)
         if isinstance(when, str):
@@ -206,7 +208,7 @@ class Trigger:
         )
 
     def values(self, times: Vector, measured: Array) -> Vector:
-        """Return the function at times (k,) of numbers (k, size); not finite where it fails."""
+        """Return the function at times (k,) of numbers (k, size); not finite if it fails."""
         with np.errstate(all="ignore"):
             if isinstance(self.law, FormulaRows):
                 found = self.law.program(times, *measured.T)[0]
@@ -224,7 +226,7 @@ class Trigger:
         return as_numbers(self.law(float(t), y.copy()), 1, "")[0]
 
     def refusal(self, t: float, y: Vector) -> InputError:
-        """Return what went wrong where the function is not finite."""
+        """Return the error of an evaluation that was not finite."""
         why, cause = "is not finite", None
         if not isinstance(self.law, FormulaRows):
             try:
@@ -249,9 +251,9 @@ def of_channels(
     *,
     reactions: bool = True,
 ) -> tuple[tuple[Channel, ...], FormulaRows]:
-    """Return the channels of a formula, after those that are `read` anyway, and what it says.
+    """Return the channels of a formula, after those in `read`, and the parsed formula.
 
-    Its variables are t and the numbers of all channels; reactions may be among these, or not.
+    Its variables are t and the numbers of all channels; reactions are optional.
     """
     channels = list(read)
     names = [own for channel in channels for own in variable_names(channel)]
@@ -294,12 +296,12 @@ def _channel(text: str, known: Known, what: str, *, reactions: bool) -> Channel:
 
 
 def _require_measurable(channels: Sequence[Channel], what: str) -> None:
-    """Refuse reactions: they belong to whole steps, and an event may be anywhere in one."""
+    """Refuse reactions, which belong to whole steps; events occur within a step."""
     for channel in channels:
         if channel.kind == "reaction":
             raise InputError(
-                f"{what}: cannot read '{channel.text}': a reaction is the mean over a step, and "
-                "events are located within steps; read coordinates and rates"
+                f"{what}: cannot read '{channel.text}': reactions are means over a step, and "
+                "events are located within steps; use coordinates and rates"
             )
 
 
@@ -311,13 +313,13 @@ def absent_at_start(triggers: Sequence[Trigger]) -> frozenset[str]:
 
 
 def absent_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
-    """Return the joints and loads that may be absent some time."""
+    """Return the joints and loads that events may remove."""
     actions = [action for trigger in triggers for action in trigger.event.actions]
     joints = frozenset(a.joint for a in actions if isinstance(a, Release | Lock))
     return joints | frozenset(a.load for a in actions if isinstance(a, Switch))
 
 
 def locked_ever(triggers: Sequence[Trigger]) -> frozenset[str]:
-    """Return the joints that may be locked some time."""
+    """Return the joints that events may lock."""
     actions = [action for trigger in triggers for action in trigger.event.actions]
     return frozenset(a.joint for a in actions if isinstance(a, Lock))

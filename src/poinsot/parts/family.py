@@ -1,8 +1,8 @@
-"""Families: parts of one kind in the compiled engine, with their tables and their kernels.
+"""Families: parts of one kind in the compiled engine, with their tables and kernels.
 
-The engine goes through a tuple of families (`engine.families`) and knows none of them by name. A
-family takes its parts from the mechanism, says which nodes of the Newton matrix meet because of
-them, and fills the table that its kernels read.
+The engine iterates over a tuple of families (`engine.families`) and knows none of them by name. A
+family takes its parts from the mechanism, declares which nodes of the Newton matrix they couple,
+and fills the table that its kernels read.
 """
 
 from abc import ABC, abstractmethod

@@ -1,8 +1,10 @@
-"""Loads that depend on the state, with derivatives by the chain rule.
+"""Loads that depend on the state, and their derivatives by the chain rule.
 
-Only the user's law itself is differentiated numerically, by those of its arguments that it reads;
-how these depend on the coordinates is known.
+Only the user's law is differentiated numerically, with respect to those arguments that it reads;
+the derivatives of the arguments with respect to the coordinates are exact.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +30,18 @@ Array: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """What a state-dependent load sees of its body, at the midpoint of a step, world axes.
+    """The motion of a body that a law of `ForcePort` or `TorquePort` receives.
 
-    `position` [m] and `velocity` [m/s] of the loaded point, `rotation` R_WB (at a midpoint its
-    columns are not quite unit vectors), `angular_velocity` [rad/s].
+    Values at the midpoint of a step, in world axes.
+
+    Attributes
+    ----------
+    position, velocity : (3,)
+        Position [m] and velocity [m/s] of the point of application.
+    rotation : (3, 3)
+        R_WB. Its columns are unit vectors up to second order in the step size.
+    angular_velocity : (3,)
+        Angular velocity [rad/s].
     """
 
     position: Vector
@@ -275,12 +285,12 @@ class Inlet:
         """The relations that it prescribes."""
         return () if self.driven is None else self.driven.relations
 
-    def remembering(self) -> "Inlet":
+    def remembering(self) -> Inlet:
         """Return the same for one run of Newton's method."""
         line = self.direction if self.driven is None else self.driven.remembering()
         return self if line is self.direction else replace(self, direction=line)
 
-    def near(self, angles: Mapping[str, float]) -> "Inlet":
+    def near(self, angles: Mapping[str, float]) -> Inlet:
         """Return the same near angles of joints [rad] counted over turns, by name."""
         law = None if self.law is None else self.law.near(angles)
         line = self.direction if self.driven is None else self.driven.near(angles)

@@ -1,4 +1,4 @@
-"""Fields by Python functions in the compiled engine: called as rarely as digits allow."""
+"""Fields by Python functions in the compiled engine, with as few calls as precision allows."""
 
 from collections.abc import Sequence
 from math import nan, sqrt

@@ -1,4 +1,6 @@
-"""Potentials of many points and directions of bodies, by laws that give the discrete gradient."""
+"""Potentials of several points and directions of bodies, with discrete gradients."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,18 +50,19 @@ from poinsot.ph.matrices import Vector
 
 @dataclass(frozen=True, eq=False)
 class Field(Force):
-    """Any potential V of points and directions of bodies.
+    """A potential V of points and directions of bodies.
 
     Parameters
     ----------
     points, directions : sequence of (body, vector)
-        Material points and body-fixed directions, given in world axes at the start.
+        Body-fixed points [m] and directions, given in world axes at the start.
     potential : callable or Formula
-        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3), world axes;
-        or a formula of their components, `Formula("9.81*z + x**4", ("x", "y", "z"))` for a point.
+        V(points, directions) [J] with arrays of shape (points, 3) and (directions, 3) in world
+        axes; or a formula of their components, such as `Formula("9.81*z + x**4", ("x", "y", "z"))`
+        for one point.
     gradient : callable
-        (points, directions) -> the two arrays of derivatives; by finite differences if left out.
-        A formula knows its own.
+        (points, directions) -> the two arrays of derivatives. Default: finite differences. Not
+        needed for formulas.
     """
 
     potential: Callable[[NDArray[np.float64], NDArray[np.float64]], float] | Formula
@@ -68,7 +71,7 @@ class Field(Force):
     gradient: Callable[..., tuple[ArrayLike, ArrayLike]] | None = None
 
     def __post_init__(self) -> None:
-        """Check bodies and vectors, and keep copies of these."""
+        """Check bodies and vectors, and copy the vectors."""
         function(self.potential, "Field: potential")
         for label in ("points", "directions"):
             pairs = []
@@ -89,12 +92,12 @@ class Field(Force):
         points, directions = len(self.points), len(self.directions)
         if not formula.is_of(3 * (points + directions)):
             raise InputError(
-                f"Field: its formula is of ({', '.join(formula.variables)}), and is to be one "
+                f"Field: its formula is of ({', '.join(formula.variables)}); it must be one "
                 f"formula of the {3 * (points + directions)} components of {points} point(s), "
                 f"then of {directions} direction(s)"
             )
         if self.gradient is not None:
-            raise InputError("Field: a formula knows its derivatives; leave the gradient out")
+            raise InputError("Field: the gradient of a formula is exact; leave gradient out")
 
     @property
     def bodies(self) -> tuple[Body, ...]:

@@ -1,8 +1,8 @@
-"""FMUs of other programs as laws of sampled controllers: co-simulation with inputs that are held.
+"""FMUs of other programs as sampled controllers: co-simulation with held inputs.
 
-At every sample t_k = t_start + k T the FMU goes on from t_{k-1} with the inputs of that time, takes
-what is measured now, and its outputs act until the next sample: both sides see each other as they
-were at the last sample at which they met.
+At every sample t_k = t_start + k T the FMU advances from t_{k-1} with the inputs read at that time,
+then reads the measured values, and its outputs act until the next sample: both sides use the values
+of the last sample.
 """
 
 import shutil
@@ -34,7 +34,7 @@ def _fmpy() -> Any:
         import fmpy
     except ImportError as error:
         raise MissingExtraError(
-            f"FMUs are run by FMPy: pip install 'poinsot[fmi]' ({error})"
+            f"running FMUs needs FMPy: pip install 'poinsot[fmi]' ({error})"
         ) from None
     return fmpy
 
@@ -79,10 +79,13 @@ class FMUFile:
         except FMUError:
             raise
         except Exception as error:  # whatever a file may hold
-            raise FMUError(f"{what}: '{path}' cannot be understood: {error}") from None
+            raise FMUError(
+                f"{what}: '{path}' has an invalid modelDescription.xml: {error}"
+            ) from None
         if not description.fmiVersion.startswith(("2.", "3.")):
             raise FMUError(
-                f"{what}: '{path}' is of FMI {description.fmiVersion}; FMI 2.0 and 3.0 can be run"
+                f"{what}: '{path}' is an FMU of FMI {description.fmiVersion}; FMI 2.0 and 3.0 are "
+                "supported"
             )
         if description.coSimulation is None:
             raise FMUError(

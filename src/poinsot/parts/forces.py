@@ -1,8 +1,10 @@
 """Springs and dampers of a model.
 
-Each is a plain description; `place` turns it into potentials and dampers on the bodies'
-coordinates. Points are given in world axes at the start; directions of joints go by joint name.
+Each class is a plain description; `place` turns it into potentials and dampers of coordinates.
+Points are given in world axes at the start; joint coordinates by the name of the joint.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -30,11 +32,11 @@ Placed: TypeAlias = tuple[list[Potential], list[Damper]]
 
 
 class Force(ABC):
-    """Something that pulls on bodies without being a port."""
+    """Base class of forces, which are no ports: springs, dampers, friction and fields."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies that it names itself; those of a joint are the joint's."""
+        """The bodies that it refers to; empty for forces on joint coordinates."""
         return ()
 
     @abstractmethod
@@ -44,7 +46,7 @@ class Force(ABC):
 
 @dataclass(frozen=True)
 class OneNumber:
-    """A law that says by name if it is asked for a number and gives something else."""
+    """A user's law of one number; raises an error with its name if it returns anything else."""
 
     function: Law
     what: str
@@ -82,18 +84,19 @@ class SpringDamper(Force):
 
     Parameters
     ----------
-    stiffness
-        k of V = k (chi - rest)^2 / 2 [N/m or N m/rad].
+    stiffness : float
+        k of the energy V = k (chi - rest)^2 / 2 [N/m or N m/rad].
     force : callable
-        Any force of the coordinate instead, positive where it pulls back; its energy is found by
-        integration.
+        Alternative to `stiffness`: any force as a function of the coordinate, positive if it
+        decreases the coordinate. Its energy is integrated numerically.
     potential, dpotential, ddpotential : callable
-        Any energy of the coordinate [J] instead, and its derivatives (finite differences if left
-        out).
-    damping
-        c of the force c chi' against the motion [N s/m or N m s/rad].
+        Alternative to `stiffness`: any energy of the coordinate [J] and its derivatives. Default:
+        finite differences.
+    damping : float
+        c of the damping force c chi' [N s/m or N m s/rad].
     law, dlaw : callable
-        Any damping force of the rate besides, rate·law(rate) >= 0, and its derivative.
+        Additional damping force as a function of the rate, with rate * law(rate) >= 0, and its
+        derivative.
     """
 
     stiffness: float | None = None
@@ -106,7 +109,7 @@ class SpringDamper(Force):
     dlaw: Law | None = None
 
     def __post_init__(self) -> None:
-        """Refuse laws that are no functions, and numbers that are none."""
+        """Check that laws are functions and coefficients are numbers."""
         what = type(self).__name__
         for label in ("force", "potential", "dpotential", "ddpotential", "law", "dlaw"):
             if getattr(self, label) is not None:
@@ -121,7 +124,7 @@ class SpringDamper(Force):
 
     @abstractmethod
     def _rest(self, at: Coordinate) -> float:
-        """Return where a linear spring is without force."""
+        """Return the coordinate at which a linear spring is relaxed."""
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:
         """Return its potential and its damper."""
@@ -171,16 +174,20 @@ class SpringDamper(Force):
 
 @dataclass(frozen=True, eq=False)
 class Spring(SpringDamper):
-    """A spring-damper between two points, along their distance; see `SpringDamper` for its laws.
+    """A spring-damper along the distance of two points; `SpringDamper` describes its laws.
 
     Parameters
     ----------
     a, b : Body or Ground
-        What it joins.
+        The bodies that it connects.
     point_a, point_b : (3,)
-        Its ends, world axes at the start [m].
-    rest_length
-        Of a linear spring [m]; default: the length at the start.
+        Its end points at the start [m], world axes.
+    rest_length : float
+        Relaxed length of a linear spring [m]. Default: the length at the start.
+    stiffness, damping : float
+        k [N/m] and c [N s/m].
+    force, potential, dpotential, ddpotential, law, dlaw : callable
+        Nonlinear laws, see `SpringDamper`.
     """
 
     a: Body | Ground
@@ -190,7 +197,7 @@ class Spring(SpringDamper):
     rest_length: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the ends, and keep copies of their points."""
+        """Check the ends and copy their points."""
         super().__post_init__()
         a, b = partner(self.a, "Spring: a"), partner(self.b, "Spring: b")
         if a is b:
@@ -204,7 +211,7 @@ class Spring(SpringDamper):
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies at its ends."""
+        """The connected bodies."""
         return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
 
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
@@ -230,11 +237,21 @@ class Spring(SpringDamper):
 
 @dataclass(frozen=True, eq=False)
 class JointSpring(SpringDamper):
-    """A spring-damper on a free direction of a joint: an angle [rad] or a displacement [m].
+    """A spring-damper on a joint coordinate; `SpringDamper` describes its laws.
 
-    `freedom` names the direction where the joint has several; `rest` is zero, the start, by
-    default. An angle is counted over turns, so that a spring can be wound up, and `rest` may be
-    more than a turn away. See `SpringDamper` for its laws.
+    Parameters
+    ----------
+    joint : str
+        Name of the joint.
+    freedom : str
+        Name of the coordinate, if the joint has several.
+    rest : float
+        Coordinate at which the spring is relaxed: an angle, counted over full turns [rad], or a
+        displacement [m]. Default: zero, the start.
+    stiffness, damping : float
+        k [N m/rad or N/m] and c [N m s/rad or N s/m].
+    force, potential, dpotential, ddpotential, law, dlaw : callable
+        Nonlinear laws, see `SpringDamper`.
     """
 
     joint: str
@@ -242,7 +259,7 @@ class JointSpring(SpringDamper):
     rest: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a rest that is no number."""
+        """Check the coefficients."""
         super().__post_init__()
         number(self.rest, "JointSpring: rest")
 

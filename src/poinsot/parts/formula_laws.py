@@ -1,8 +1,8 @@
-"""Laws that are formulas, as machine code in the compiled engine: springs, dampers and motors.
+"""Formulas as laws in the compiled engine: springs, dampers and motors in machine code.
 
-A formula knows its derivatives, and all of them become machine code (`ph.compiled`) at an address
-that kernels call. The law of a spring is one of single coordinates; kernels find its mean force
-over a step, as `elastic` does.
+Formulas have exact derivatives; both become machine code (`ph.compiled`) at an address that kernels
+call. The law of a spring takes one coordinate; kernels compute its mean force over a step as
+`elastic` does.
 """
 
 from typing import Any

@@ -1,4 +1,6 @@
-"""Friction in joints, which takes energy and never gives any; see `resistance` for its law."""
+"""Joint friction, which always dissipates energy; `resistance` has its law."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -12,27 +14,31 @@ from poinsot.parts.resistance import SLIP, Damper, Friction, require_coefficient
 
 @dataclass(frozen=True, eq=False)
 class JointFriction(Force):
-    r"""Friction on a free direction of a joint, against its rate y [rad/s or m/s].
+    r"""Friction on a joint coordinate with the rate y [rad/s or m/s].
 
     .. math:: f(y) = \text{viscous}\; y + \text{quadratic}\; |y|\, y
               + \text{coulomb}\; \frac{y}{\sqrt{y^2 + \text{slip}^2}}
 
-    The last term is Coulomb's friction made smooth: 71 % of the full value at \|y\| = slip, and
-    short of it by slip^2 / (2 y^2) of it where \|y\| is much greater. There is no true sticking: a
-    load below `coulomb` makes the joint creep, slower than `slip` up to 71 % of it.
+    The last term is regularised Coulomb friction: it reaches 71 % of its full value at \|y\| = slip
+    and
+    approaches it with a relative deviation of slip^2 / (2 y^2). There is no true sticking: a load
+    below
+    `coulomb` lets the joint creep, at a rate below `slip` for loads up to 71 % of it.
 
     Parameters
     ----------
-    joint, freedom : str
-        The joint by name, and its free direction where it has several.
-    coulomb
-        Dry friction [N m or N].
-    slip
-        Rate below which dry friction fades [rad/s or m/s].
-    viscous
-        [N m s/rad or N s/m].
-    quadratic
-        [N m s^2/rad^2 or N s^2/m^2].
+    joint : str
+        Name of the joint.
+    freedom : str
+        Name of the coordinate, if the joint has several.
+    coulomb : float
+        Coulomb friction [N m or N].
+    slip : float
+        Rate below which Coulomb friction decreases [rad/s or m/s].
+    viscous : float
+        Viscous friction [N m s/rad or N s/m].
+    quadratic : float
+        Quadratic friction [N m s^2/rad^2 or N s^2/m^2].
     """
 
     joint: str
@@ -44,12 +50,12 @@ class JointFriction(Force):
     quadratic: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse friction that would create energy, or jump."""
+        """Refuse coefficients that create energy, and a slip of zero with Coulomb friction."""
         require_coefficients(self, ("coulomb", "viscous", "quadratic", "slip"))
         if not self.slip > 0:
             raise InputError(
-                f"JointFriction: slip is {self.slip!r}; it must be > 0, friction that jumps has no "
-                f"slope: leave it out ({SLIP:g}) or give a rate that counts as rest"
+                f"JointFriction: slip is {self.slip!r}; it must be positive, because friction is "
+                f"regularised: leave it out ({SLIP:g}) or give a rate that is small for this joint"
             )
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

@@ -1,4 +1,6 @@
-"""Attraction by the inverse square of the distance: planets, satellites, charges."""
+"""Inverse-square attraction: planets, satellites, charges."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,25 +46,25 @@ NEWTON = 6.67430e-11
 
 @dataclass(frozen=True, eq=False)
 class Gravitation(Force):
-    r"""Attraction of two centres of mass, or of one and a point of the ground.
+    r"""Inverse-square attraction between two centres of mass, or one and a point of the ground.
 
     .. math:: V(r) = -\frac{k}{r}, \qquad F = \frac{k}{r^2}
 
-    A step from distance r_0 to r_1 takes the force as
+    Over a step from distance r_0 to r_1, the force is
 
     .. math:: \frac{2 k}{r_0\, r_1\, (r_0 + r_1)}\; \frac{\mathbf r_0 + \mathbf r_1}{2},
 
-    so that energy, momentum and angular momentum are kept exactly.
+    which conserves energy, momentum and angular momentum exactly.
 
     Parameters
     ----------
     a, b : Body or Ground
-        What attracts each other.
-    strength
-        k [N m^2]; default: Newton's constant times both masses. Negative: they repel each other,
-        as equal charges do.
+        The two bodies.
+    strength : float
+        k [N m^2]. Default: Newton's constant times both masses. Negative values repel, as for equal
+        charges.
     centre : (3,)
-        Where the ground attracts, world axes [m].
+        Centre of attraction on the ground [m], world axes.
     """
 
     a: Body | Ground
@@ -71,24 +73,26 @@ class Gravitation(Force):
     centre: ArrayLike = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        """Check the partners and the strength."""
+        """Check the bodies and the strength."""
         a, b = partner(self.a, "Gravitation: a"), partner(self.b, "Gravitation: b")
         if a is b or not self.bodies:
-            raise InputError(f"Gravitation: '{a.name}' attracts itself; give two bodies")
+            raise InputError(f"Gravitation: '{a.name}' cannot attract itself; give two bodies")
         object.__setattr__(self, "centre", vector3(self.centre, "Gravitation: centre"))
         if self.strength is not None:
             number(self.strength, "Gravitation: strength")
         elif len(self.bodies) < 2:
             raise InputError("Gravitation: the ground has no mass; give a strength [N m^2]")
         if not np.linalg.norm(self._position(b) - self._position(a)) > 0:
-            raise InputError(f"Gravitation: '{a.name}' and '{b.name}' are in the same place")
+            raise InputError(
+                f"Gravitation: '{a.name}' and '{b.name}' are at the same position; move one of them"
+            )
 
     def _position(self, end: Body | Ground) -> Vector:
         return np.asarray(self.centre if isinstance(end, Ground) else end.position, dtype=float)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies that it attracts."""
+        """The attracted bodies."""
         return tuple(end for end in (self.a, self.b) if isinstance(end, Body))
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

@@ -1,8 +1,10 @@
-"""What every joint is: what it joins, what it locks and leaves free, and how far it may be open.
+"""Base class of joints: constraint rows, free coordinates, and checks of the start position.
 
-Points and axes are given in world axes, where bodies are when they are added; of two markers, in
-the axes of these, which coincide where coordinates are zero.
+Points and axes are given in world axes for the places at which bodies are added. Between two
+markers they are given in marker axes, which coincide where coordinates are zero.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -29,7 +31,7 @@ LEFT_OUT: ArrayLike = ()
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint equation a·b = 0, or (a·a - length^2)/2 = 0, and what it locks in words."""
+    """One constraint equation a·b = 0, or (a·a - length^2)/2 = 0, and a label of what it locks."""
 
     label: str
     a: VectorForm
@@ -43,15 +45,15 @@ class Row:
 
     @property
     def places(self) -> bool:
-        """Whether it holds a point, with a gap in metres; if not, a direction."""
+        """Whether the gap of the equation is a length [m]; otherwise it is a direction cosine."""
         return any(w[0] != 0 for vector in (self.a, self.b) for _, w in vector.weights)
 
 
 @dataclass(frozen=True)
 class Freedom:
-    """A free direction of a joint: a displacement [m] or an angle [rad].
+    """A free coordinate of a joint: a displacement [m] or an angle [rad].
 
-    Zero where bodies were added, or where both markers coincide.
+    It is zero where bodies were added, or where both markers coincide.
     """
 
     label: str
@@ -65,7 +67,7 @@ class Freedom:
 
 
 class Equations(NamedTuple):
-    """Constraint equations as plain numbers, and what each lacks at the start [m or 1]."""
+    """Constraint equations as plain numbers, and their gaps at the start [m or 1]."""
 
     forms: Packed
     gaps: tuple[float, ...]
@@ -73,7 +75,7 @@ class Equations(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Joint(ABC):
-    """A joint between two bodies, a body and the ground, or two markers on these."""
+    """Base class of joints between two bodies, a body and the ground, or two markers."""
 
     a: Body | Ground | Marker
     b: Body | Ground | Marker
@@ -81,11 +83,11 @@ class Joint(ABC):
     IN_MARKERS: ClassVar[Mapping[str, Vector3]] = {}
 
     def __post_init__(self) -> None:
-        """Check the bodies, and keep copies of points and axes."""
+        """Check the bodies, and copy points and axes."""
         a, b = mount(self.a, f"{self.kind}: a"), mount(self.b, f"{self.kind}: b")
         one, other = (end.body if isinstance(end, Marker) else end for end in (a, b))
         if one is other or (isinstance(one, Ground) and isinstance(other, Ground)):
-            raise InputError(f"{self.kind}: joins '{one.name}' with itself")
+            raise InputError(f"{self.kind}: connects '{one.name}' to itself; give two bodies")
         if isinstance(a, Marker) is not isinstance(b, Marker):
             raise InputError(
                 f"{self.kind}: '{a.name}' and '{b.name}' are a marker and a body; join two "
@@ -96,7 +98,7 @@ class Joint(ABC):
                 continue
             if not self.between_markers:
                 raise InputError(
-                    f"{self.kind}: {name} is missing; only markers have one of their own"
+                    f"{self.kind}: {name} is missing; it can be left out only between markers"
                 )
             object.__setattr__(self, name, usual)
         optional = {field.name for field in fields(self) if field.default is None}
@@ -108,27 +110,30 @@ class Joint(ABC):
             object.__setattr__(self, end, body.at(place))
 
     def _vectors(self) -> list[str]:
-        """Return the names of points and axes."""
+        """Return the names of its point and axis parameters."""
         return [field.name for field in fields(self) if field.name not in ("a", "b")]
 
     @cached_property
     def between_markers(self) -> bool:
-        """Whether it joins markers."""
+        """Whether it connects markers."""
         return isinstance(self.a, Marker)
 
     @cached_property
     def may_be_open(self) -> bool:
-        """Whether it can be open where bodies are added."""
+        """Whether it may be open where bodies are added."""
         return self.between_markers
 
     @cached_property
     def bodies(self) -> tuple[Body | Ground, Body | Ground]:
-        """The two bodies, or places of elastic ones; those of the markers if it joins these."""
+        """The two bodies, or attachment points of elastic ones.
+
+        For markers, the bodies that carry them.
+        """
         a, b = (end.body if isinstance(end, Marker) else end for end in (self.a, self.b))
         return a, b
 
     def _places(self) -> tuple[ArrayLike | None, ArrayLike | None]:
-        """Return where it attaches to either body, world axes at the start; None: not told."""
+        """Return its points on both bodies at the start, world axes; None: not given."""
         return None, None
 
     def _same(self, *axes: ArrayLike) -> tuple[tuple[VectorForm, VectorForm], ...]:
@@ -136,7 +141,7 @@ class Joint(ABC):
 
     @property
     def kind(self) -> str:
-        """The joint's name in the table."""
+        """Name of its kind."""
         return type(self).__name__
 
     @abstractmethod
@@ -144,16 +149,19 @@ class Joint(ABC):
         """Return the constraint equations."""
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """Return the free directions that have a coordinate of their own; none by default."""
+        """Return the free coordinates; none by default."""
         return ()
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """Return directions of A and of B that are the same, not just parallel; none by default."""
+        """Return directions that stay identical, not just parallel, on both bodies.
+
+        None by default.
+        """
         return ()
 
     @cached_property
     def equations(self) -> Equations:
-        """The constraint equations as plain numbers, made once."""
+        """The constraint equations as plain numbers, computed once."""
         frames = {end.index: end.frame for end in self.bodies if isinstance(end, Body)}
         rows = self.rows()
         forms = [row.form for row in rows]
@@ -163,7 +171,7 @@ class Joint(ABC):
 
     @property
     def size(self) -> float:
-        """How large it is [m]: the smaller one of its bodies, from the joint or across; 0: none."""
+        """Characteristic length [m], of the smaller body about the joint; 0: none."""
         ends = zip(self.bodies, self.origin, strict=True)
         sizes = [
             max(hypot(*w[1:]), end.principal.radius)
@@ -174,9 +182,9 @@ class Joint(ABC):
         return min((size for size in sizes if size > 0), default=0.0)
 
     def allowed_gaps(self) -> list[float]:
-        """Return by how much each equation may be violated at the start [m or 1].
+        """Return the tolerance of each equation at the start [m or 1].
 
-        Lengths are measured by the joint's own size; far from the origin they have more round-off.
+        Lengths are relative to the size of the joint; far from the origin round-off is added.
         """
         far = max(hypot(*self.a.position), hypot(*self.b.position))
         size = self.size
@@ -184,20 +192,20 @@ class Joint(ABC):
         return [GAP * length + GAP_ROUND_OFF * max(far, length) for length in lengths]
 
     def contact(self) -> Contact | None:
-        """Return the velocities that it forbids besides; None: what it allows is all in `rows`."""
+        """Return additional velocity constraints; None: all constraints are in `rows`."""
         return None
 
     @property
     def remedy(self) -> str:
-        """What to do if it does not fit where the bodies are."""
+        """Advice in the message for bodies that do not fit the joint."""
         return "correct its axes (those of a universal joint must be perpendicular) or its points"
 
     @property
     @abstractmethod
     def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The joint's point on either body; reactions are given there."""
+        """The point of the joint on each body; reactions refer to it."""
 
 
 def mount(value: object, what: str) -> Body | Ground | Marker:
-    """Return what a joint may attach to, or say what was expected."""
+    """Return a body, marker or the ground; raise `InputError` for anything else."""
     return value if isinstance(value, Marker) else partner(value, what)

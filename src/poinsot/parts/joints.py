@@ -1,13 +1,15 @@
-"""Joints: each a row of one table over four constraint primitives.
+"""Joints: rows of one table over four constraint primitives.
 
-point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset: a_A·(r_B - r_A) = 0;
-distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free directions, which carry motors,
-springs and dampers [LKB26, sec. 4.2 and 4.3].
+The primitives are point: r_B - r_A = 0 (3 equations); dot: a_A·b_B = 0; offset: a_A·(r_B - r_A) =
+0; and distance: (|r_B - r_A|^2 - L^2)/2 = 0. The same table gives the free coordinates, which carry
+motors, springs and dampers [LKB26, sec. 4.2 and 4.3].
 
-Points and axes are given in world axes, where bodies are when they are added; of two markers, in
-the axes of these, which coincide where coordinates are zero. The second body moves relative to the
-first.
+Points and axes are given in world axes for the places at which bodies are added. Between two
+markers they are given in marker axes, which coincide where coordinates are zero. Coordinates
+describe the motion of the second body relative to the first.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -69,7 +71,7 @@ def _offset_row(joint: Joint, along: ArrayLike, label: str) -> Row:
 
 
 def _turn_rows(joint: Joint, x: Array, y: Array, z: Array) -> tuple[Row, Row, Row]:
-    """Return the rows that keep B from turning about any of three axes of A."""
+    """Return the rows that lock all rotations of B relative to A."""
     return (
         _dot_row(joint, x, y, "turn 3"),
         _dot_row(joint, y, z, "turn 1"),
@@ -78,7 +80,7 @@ def _turn_rows(joint: Joint, x: Array, y: Array, z: Array) -> tuple[Row, Row, Ro
 
 
 def _angle(joint: Joint, across: Iterable[Vector3], label: str = "angle") -> Freedom:
-    """Return the turn of B about an axis of A, whichever directions m1, m2 across it are taken.
+    """Return the rotation angle of B about an axis of A, for any directions m1, m2 across it.
 
     Cosine (m1_A·m1_B + m2_A·m2_B)/2, sine (m2_A·m1_B - m1_A·m2_B)/2.
     """
@@ -107,7 +109,7 @@ class _AtPoint(Joint):
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The common point on either body."""
+        """The common point on each body."""
         return self.a.on(self.point), self.b.on(self.point)
 
 
@@ -144,56 +146,104 @@ class _Axial(_AtPoint):
 
 
 class Spherical(_AtPoint):
-    """A ball joint: three equations, three free rotations."""
+    """A spherical (ball) joint: 3 constraints, no coordinates of its own.
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        The common point at the start [m], world axes.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """Point."""
+        """Return the point equation."""
         return _point_rows(self.origin)
 
 
 class Revolute(_Axial):
-    """A hinge: five equations, one angle."""
+    """A revolute joint (hinge): 5 constraints, coordinate `angle` of b relative to a [rad].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        A point on the axis at the start [m], world axes.
+    axis : (3,)
+        Direction of the axis at the start, world axes.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """Point and two dots."""
+        """Return the point equation and two dot equations."""
         return (*_point_rows(self.origin), *self._parallel())
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The angle about the axis."""
+        """Return the angle about the axis."""
         return (_angle(self, self._across),)
 
 
 class Cylindrical(_Axial):
-    """A shaft in a bush: four equations, an angle and a displacement."""
+    """A cylindrical joint: 4 constraints, coordinates `angle` [rad] and `displacement` [m].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        A point on the axis at the start [m], world axes.
+    axis : (3,)
+        Direction of the axis at the start, world axes.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """Two offsets and two dots."""
+        """Return two offset equations and two dot equations."""
         return (*self._centred(), *self._parallel())
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The angle about the axis and the displacement along it."""
+        """Return the angle about the axis and the displacement along it."""
         return _angle(self, self._across), _displacement(self, self._n)
 
 
 class Prismatic(_Axial):
-    """A slide: five equations, one displacement."""
+    """A prismatic joint (slider): 5 constraints, coordinate `displacement` of b [m].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        A point on the axis at the start [m], world axes.
+    axis : (3,)
+        Direction of the axis at the start, world axes.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """Two offsets and three dots."""
+        """Return two offset equations and three dot equations."""
         return (*self._centred(), *self._parallel(), _dot_row(self, *self._across, "turn"))
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """All three axes."""
+        """Return all three axes."""
         return self._same(*self._across, self._n)
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The displacement along the axis."""
+        """Return the displacement along the axis."""
         return (_displacement(self, self._n),)
 
 
 @dataclass(frozen=True, eq=False)
 class Universal(_AtPoint):
-    """A cardan joint: four equations, two angles; `axis_a` is fixed in A, `axis_b` in B."""
+    """A universal (Cardan) joint: 4 constraints, coordinates `angle a` and `angle b` [rad].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        The common point at the start [m], world axes.
+    axis_a, axis_b : (3,)
+        Axes fixed in a and in b at the start, perpendicular, world axes.
+    """
 
     axis_a: ArrayLike = LEFT_OUT
     axis_b: ArrayLike = LEFT_OUT
@@ -207,12 +257,12 @@ class Universal(_AtPoint):
         return unit3(self.axis_a, "Universal: axis_a"), unit3(self.axis_b, "Universal: axis_b")
 
     def rows(self) -> tuple[Row, ...]:
-        """Point and one dot."""
+        """Return the point equation and one dot equation."""
         n_a, n_b = self._axes()
         return (*_point_rows(self.origin), _dot_row(self, n_a, n_b, "cross"))
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The turn of axis_b about axis_a, and that of B about axis_b."""
+        """Return the rotation of axis_b about axis_a, and that of b about axis_b."""
         n_a, n_b = self._axes()
         cross = np.cross(n_a, n_b)
         pin_a, pin_b = self.a.along(n_a), self.b.along(n_b)
@@ -223,9 +273,10 @@ class Universal(_AtPoint):
 
 @dataclass(frozen=True, eq=False)
 class OnPlane(_AtPoint):
-    """A joint with a point and a plane; `x` says where displacement 1 leads along the plane.
+    """Base class of joints with a point and a plane.
 
-    What x has along the normal does not count; left out, it is some direction across the normal.
+    `x` is the direction of the first displacement; only its part in the plane is used. Default: any
+    direction in the plane.
     """
 
     normal: ArrayLike = LEFT_OUT
@@ -244,7 +295,7 @@ class OnPlane(_AtPoint):
 
     @cached_property
     def in_plane(self) -> tuple[Vector3, Vector3]:
-        """Two unit vectors along the plane, at the start, right-handed with the normal."""
+        """Two unit vectors in the plane at the start, right-handed with the normal."""
         if self.x is None:
             return perpendicular(self._n)
         x = unit3(self.x, f"{self.kind}: x")
@@ -255,7 +306,7 @@ class OnPlane(_AtPoint):
         return three(np.cross(second, self._n)), three(second)
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """Two displacements in the plane."""
+        """Return the two displacements in the plane."""
         m1, m2 = self.in_plane
         return (
             _displacement(self, m1, "displacement 1"),
@@ -264,10 +315,23 @@ class OnPlane(_AtPoint):
 
 
 class Planar(OnPlane):
-    """A plate sliding on a plane of A: three equations, two displacements and an angle."""
+    """A planar joint: 3 constraints, two displacements [m] in a plane of a and an angle [rad].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        A point of the plane at the start [m], world axes.
+    normal : (3,)
+        Normal of the plane at the start, world axes.
+    x : (3,)
+        Direction of the first displacement; only its part in the plane is used. Default: any
+        direction in the plane.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """One offset and two dots."""
+        """Return one offset equation and two dot equations."""
         m1, m2 = self.in_plane
         return (
             _offset_row(self, self._n, "offset"),
@@ -276,22 +340,28 @@ class Planar(OnPlane):
         )
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """The normal."""
+        """Return the normal."""
         return self._same(self._n)
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """Two displacements in the plane and the angle about its normal."""
+        """Return two displacements in the plane and the angle about its normal."""
         return (*super().freedoms(), _angle(self, self.in_plane))
 
 
 class Weld(Joint):
-    """A rigid connection: six equations."""
+    """A rigid connection: 6 constraints.
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    """
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The second body's centre of mass, or the first's if the second is the ground.
+        """The centre of mass of the second body, or of the first if the second is the ground.
 
-        Of markers, their points.
+        For markers, their origins.
         """
         at: ArrayLike = self.b.position if isinstance(self.b, Body) else self.a.position
         if self.between_markers:
@@ -299,20 +369,26 @@ class Weld(Joint):
         return self.a.on(at), self.b.on(at)
 
     def rows(self) -> tuple[Row, ...]:
-        """Point and three dots."""
+        """Return the point equation and three dot equations."""
         return (*_point_rows(self.origin), *_turn_rows(self, *np.eye(3)))
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """All three axes."""
+        """Return all three axes."""
         return self._same(*np.eye(3))
 
 
 @dataclass(frozen=True, eq=False)
 class Cartesian(_AtPoint):
-    """A stage on three slides: three equations, displacements along three axes of A, no rotation.
+    """Three sliders in series without rotation: 3 constraints, three displacements [m].
 
-    `point` [m] is where reactions are given; `x` and `y` are two of the axes, perpendicular to
-    each other, of any length.
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        Point to which reactions refer, at the start [m], world axes.
+    x, y : (3,)
+        Directions of the first two displacements, fixed in a and perpendicular.
     """
 
     x: ArrayLike = (1.0, 0.0, 0.0)
@@ -330,15 +406,15 @@ class Cartesian(_AtPoint):
         return x, y, np.cross(x, y)
 
     def rows(self) -> tuple[Row, ...]:
-        """Three dots."""
+        """Return three dot equations."""
         return _turn_rows(self, *self._axes())
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """All three axes."""
+        """Return all three axes."""
         return self._same(*self._axes())
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The displacements."""
+        """Return the displacements."""
         return tuple(
             _displacement(self, axis, f"displacement {label}")
             for axis, label in zip(self._axes(), "xyz", strict=True)
@@ -347,9 +423,16 @@ class Cartesian(_AtPoint):
 
 @dataclass(frozen=True, eq=False)
 class Rod(Joint):
-    """A massless rod between two points: one equation.
+    """A massless rod of constant length between two points: 1 constraint.
 
-    Its `length` [m] is the distance of the points where bodies are added, unless it is given.
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point_a, point_b : (3,)
+        Its end points at the start [m], world axes.
+    length : float
+        Length [m]. Default: the distance of the points where bodies are added.
     """
 
     point_a: ArrayLike = LEFT_OUT
@@ -363,14 +446,14 @@ class Rod(Joint):
         if self.length is not None:
             object.__setattr__(self, "length", positive(self.length, "Rod: length"))
         elif self.between_markers:
-            raise InputError("Rod: length is missing; markers do not tell it")
+            raise InputError("Rod: length is missing; it is required between markers")
 
     def _vectors(self) -> list[str]:
         return ["point_a", "point_b"]
 
     @cached_property
     def may_be_open(self) -> bool:
-        """Whether it has a length of its own."""
+        """Whether a length is given."""
         return self.length is not None
 
     def _places(self) -> tuple[ArrayLike, ArrayLike]:
@@ -382,35 +465,58 @@ class Rod(Joint):
         return self.a.on(self.point_a), self.b.on(self.point_b)
 
     def rows(self) -> tuple[Row, ...]:
-        """Distance."""
+        """Return the distance equation."""
         length = self.length
         if length is None:
             length = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
         if length == 0:
-            raise InputError("Rod: its two points coincide; use Spherical")
+            raise InputError("Rod: its two points coincide; use Spherical, or move one point")
         on_a, on_b = self.origin
         return (Row("distance", on_b - on_a, on_b - on_a, length),)
 
 
 class PointOnLine(_Axial):
-    """A point of B stays on a line of A: two equations."""
+    """A point of b stays on a line of a: 2 constraints, coordinate `displacement` [m].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        The point at the start [m], world axes.
+    axis : (3,)
+        Direction of the line at the start, world axes.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """Two offsets."""
+        """Return two offset equations."""
         return self._centred()
 
     def aligned(self) -> tuple[tuple[VectorForm, VectorForm], ...]:
-        """None."""
+        """Return nothing."""
         return ()
 
     def freedoms(self) -> tuple[Freedom, ...]:
-        """The displacement along the line."""
+        """Return the displacement along the line."""
         return (_displacement(self, self._n),)
 
 
 class PointOnPlane(OnPlane):
-    """A point of B stays on a plane of A: one equation."""
+    """A point of b stays on a plane of a: 1 constraint, two displacements [m].
+
+    Parameters
+    ----------
+    a, b : Body, Marker or Ground
+        The connected bodies.
+    point : (3,)
+        The point at the start [m], world axes.
+    normal : (3,)
+        Normal of the plane at the start, world axes.
+    x : (3,)
+        Direction of the first displacement; only its part in the plane is used. Default: any
+        direction in the plane.
+    """
 
     def rows(self) -> tuple[Row, ...]:
-        """One offset."""
+        """Return one offset equation."""
         return (_offset_row(self, self._n, "offset"),)

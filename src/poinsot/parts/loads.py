@@ -1,8 +1,10 @@
-"""Loads and motors: the ports of a model, open or closed by an input.
+"""Loads and motors: the ports of a model, open or closed by a value or a law.
 
-Each is a plain description; `place` turns it into a port and its direction. Points are given in
-world axes at the start; directions of joints go by joint name.
+Each class is a plain description; `place` turns it into a port and its direction. Points are given
+in world axes at the start; joint coordinates by the name of the joint.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -33,11 +35,11 @@ from poinsot.ph.signals import Signal, as_signal
 
 
 class PortPlace(ABC):
-    """Where a port acts."""
+    """Base class of the ports of a model."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
-        """The bodies that it names itself; those of a joint are the joint's."""
+        """The bodies that it refers to; empty for ports on joint coordinates."""
         return ()
 
     @abstractmethod
@@ -65,12 +67,23 @@ def _axes(body: Body) -> tuple[tuple[float, float, float], ...]:
 
 @dataclass(frozen=True, eq=False)
 class ForcePort(PortPlace):
-    """A force [N] at a point of a body, in world or body axes; y is the point's velocity [m/s].
+    """A port with a force on a body as input u [N] and the velocity of its point as output y [m/s].
 
-    `point` in world axes at the start, the centre of mass by default. `value` (constant, formula
-    of t, or function of time) or `law` (t, motion) -> force closes the port by an input.
-    `published=True` puts an eccentric force in as [LKB26, eq. (32)] does, by its torque about the
-    centre of mass: slightly less of it than asked for, in the reference engine.
+    Parameters
+    ----------
+    body : Body
+        The loaded body.
+    point : (3,)
+        Point of application at the start [m], world axes. Default: the centre of mass.
+    axes : {"world", "body"}
+        Axes of force and velocity.
+    value
+        Closes the port by a given force: a constant, a formula in t, or a function of time.
+    law : callable
+        Closes the port by a force law: (t, motion) -> force, with the time [s] and a `Motion`.
+    published : bool
+        Apply an eccentric force by its torque about the centre of mass as in [LKB26, eq. (32)], to
+        reproduce that paper; the torque is slightly smaller than requested. Reference engine only.
     """
 
     body: Body
@@ -114,12 +127,21 @@ class ForcePort(PortPlace):
 
 @dataclass(frozen=True, eq=False)
 class TorquePort(PortPlace):
-    """A torque [N m] on a body, in world or body axes; y is the angular velocity [rad/s].
+    """A port with a torque on a body as input u [N m] and its angular velocity as output y [rad/s].
 
-    `value` (constant, formula of t or function of time) or `law` (t, motion) -> torque closes the
-    port by an input. `published=True` uses the directors as [LKB26, eq. (32)] does instead of the
-    reciprocal ones: it reproduces that paper's numbers, and puts in slightly less than the torque
-    asked for.
+    Parameters
+    ----------
+    body : Body
+        The loaded body.
+    axes : {"world", "body"}
+        Axes of torque and angular velocity.
+    value
+        Closes the port by a given torque: a constant, a formula in t, or a function of time.
+    law : callable
+        Closes the port by a torque law: (t, motion) -> torque, with the time [s] and a `Motion`.
+    published : bool
+        Use the directors as in [LKB26, eq. (32)] instead of the reciprocal ones, to reproduce that
+        paper; the torque is slightly smaller than requested.
     """
 
     body: Body
@@ -154,10 +176,20 @@ class TorquePort(PortPlace):
 
 @dataclass(frozen=True, eq=False)
 class JointPort(PortPlace):
-    """A motor on a free direction of a joint: torque [N m] and rate [rad/s], or force and speed.
+    """A port on a joint coordinate: torque [N m] or force [N] as input u, rate as output y.
 
-    `value` (constant, formula of t or function of time) or `law` (t, coordinate, rate) -> torque or
-    force closes the port by an input; an angle is given to it as counted over turns.
+    Parameters
+    ----------
+    joint : str
+        Name of the joint.
+    freedom : str
+        Name of the coordinate, if the joint has several.
+    value
+        Closes the port by a given torque or force: a constant, a formula in t, or a function of
+        time.
+    law : callable
+        Closes the port by a law: (t, coordinate, rate) -> torque or force. Angles are counted over
+        full turns.
     """
 
     joint: str

@@ -1,8 +1,8 @@
-"""Networks in the compiled engine by machine code of their equations: Newton's method for each.
+"""Networks in the compiled engine, solved by Newton's method in machine code.
 
-What machine code is given and finds is said in `network_code`. Laws that are called have slopes by
-differences, which are kept from step to step: they are found anew where the step asks for its
-matrix twice, or where they do not lead to a solution.
+`network_code` describes the arguments and results of the machine code. Laws that are called have
+slopes by differences, which are kept from step to step: they are computed anew when a step needs
+its matrix twice, or when they do not lead to a solution.
 """
 
 from math import inf, nan

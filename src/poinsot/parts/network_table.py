@@ -1,4 +1,4 @@
-"""What kernels know of networks at the ports of a mechanism."""
+"""The table that kernels have of networks at the ports of a mechanism."""
 
 from typing import NamedTuple
 

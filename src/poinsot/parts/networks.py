@@ -1,8 +1,8 @@
 """Networks at the ports of a mechanism in the compiled engine.
 
-Each closes ports of joints and bodies by inputs u(y) of all their outputs at once; see
-`ph.network`. Inputs are set here before the ports themselves act. A network is solved by its
-matrices if it is linear, by machine code if it is made of expressions, and in Python otherwise.
+Each closes ports of joints and bodies by inputs u(y) of all their outputs; see `ph.network`. Inputs
+are set before the ports act. A network is solved by matrices if it is linear, by machine code if it
+consists of expressions, and in Python otherwise.
 """
 
 from collections.abc import Sequence

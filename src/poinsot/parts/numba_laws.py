@@ -1,7 +1,7 @@
-"""Laws that are Numba functions, as machine code in the compiled engine: springs, dampers, motors.
+"""Numba functions as laws in the compiled engine: springs, dampers and motors.
 
-Derivatives that are not given are found by differences, by the functions that do so for laws of
-Python: Numba translates these, too. A law that Numba cannot translate so is called by Python.
+Derivatives that are not given are computed by differences, by the same functions as for laws in
+Python, which Numba compiles, too. A law that Numba cannot compile this way is called by Python.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Paths of bodies: prescribed motions of points and orientations, as those of coordinates."""
+"""Paths of bodies: prescribed motions of points and orientations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -87,8 +87,8 @@ class Orientation:
         if lost.any():
             t = times[int(np.argmax(lost))]
             raise LargeStepError(
-                "a prescribed rotation turns by half a turn or more in the step from "
-                f"t = {t:g} s, and cannot be followed; take a smaller step"
+                f"a prescribed rotation is half a turn or more in the step from t = {t:g} s, which "
+                "is ambiguous; use a smaller step"
             )
         return np.asarray(4 * axial(Q) / (whole * np.diff(times))[:, None])
 

@@ -1,7 +1,7 @@
-r"""Outputs of ports as rows, in the compiled engine: y_i = n·(v_B - v_A) + t_A·w_A + t_B·w_B.
+"""Outputs of ports as rows in the compiled engine: y_i = n·(v_B - v_A) + t_A·w_A + t_B·w_B.
 
-All is taken at midpoints. What a network at ports adds to the matrix is how its inputs follow from
-velocities, B S B^T; how rows turn with the bodies is left out, a term of order h.
+All values are at midpoints. A network at ports adds B S B^T to the matrix, the dependence of its
+inputs on velocities; the rotation of rows with the bodies, a term of order h, is left out.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-r"""Potentials: springs of any law and fields, whose energy stays exact in discrete time.
+r"""Potentials: springs with any law, and fields, with exact energy in discrete time.
 
 V(chi(s(q))) with quadratic forms s has the discrete gradient
 
 .. math:: \bar\nabla V = \frac{\Delta V}{\Delta\chi}\, G(q_m)^\top b,
           \qquad b \cdot \Delta s = \Delta\chi, \quad \Delta s = G(q_m)\,\Delta q,
 
-with b the secant of the chart. It is directional by construction, and keeps the momenta since
+with the secant b of the chart. It is directional by construction, and conserves momenta because
 G(q_m) does.
 """
 

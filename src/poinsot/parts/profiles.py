@@ -1,7 +1,7 @@
-"""Profiles of cams: how far a follower is where the cam is, f(chi), with two derivatives.
+"""Profiles of cams, f(chi), with two derivatives.
 
-A table becomes a cubic spline. Over a step a cam has the mean slope (f(chi1) - f(chi0)) / dchi, so
-that the follower ends where the profile is.
+A table is interpolated by a cubic spline. Over a step a cam has the mean slope (f(chi1) - f(chi0))
+/ dchi, so that the follower ends on the profile.
 """
 
 from abc import ABC, abstractmethod
@@ -129,7 +129,7 @@ def profile_of(value: Formula | Table, what: str, *, turns: bool) -> Profile:
     if isinstance(value, Formula):
         return ByFormula.of(value)
     if value.times.size < 3:
-        raise InputError(f"{what}: a table of a profile needs three points at least")
+        raise InputError(f"{what}: the table of a profile needs at least three points")
     return Spline.of(value, turns=turns)
 
 

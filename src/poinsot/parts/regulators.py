@@ -1,4 +1,4 @@
-"""Controllers in continuous time as regulators: their laws with slopes, and what these read."""
+"""Controllers in continuous time: their laws with slopes, and the channels that they read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -101,7 +101,7 @@ class ByFunction(Limited):
             return np.array(as_numbers(law(t, m), sizes.outputs, ""))
         found = law(t, m[: sizes.measured], m[sizes.measured :])
         if not isinstance(found, tuple) or len(found) != 2:
-            raise InputError(f"gives {found!r}, expected two things, (u, x')")
+            raise InputError(f"gives {found!r}, expected a pair (u, x')")
         u = as_numbers(found[0], sizes.outputs, "")
         return np.array([*u, *as_numbers(found[1], sizes.states, " for the rates of its states")])
 

@@ -1,16 +1,17 @@
-r"""Maxwell elements: a spring and a dashpot in series, beside the spring of a connection.
+r"""Maxwell elements: a spring and a dashpot in series, in parallel to the spring of a connection.
 
-Of the coordinates chi of a connection (`frames.relative`) the spring takes e, the dashpot the rest,
+The coordinates chi of a connection (`frames.relative`) are the sum of the strain e of the spring
+and that of the dashpot,
 
 .. math:: \dot e = \dot\chi - e / \tau, \qquad f = S\, e, \qquad H = \tfrac12\, e \cdot S\, e ,
 
-so that a force fades within the time tau where nothing moves, and the power
-:math:`e \cdot S\, e / \tau \ge 0` is lost. Over a step
+so that the force decays with the time constant tau if nothing moves, and the power
+:math:`e \cdot S\, e / \tau \ge 0` is dissipated. Over a step
 
 .. math:: \Delta e = \Delta\chi - h\, \bar e / \tau
 
-with the mean :math:`\bar e` of both ends, which is then known from :math:`\Delta\chi`: the energy
-balance is exact, and the element acts like a spring that is softer by 1 / (1 + h / (2 tau)).
+with the mean :math:`\bar e` of both ends, which follows from :math:`\Delta\chi`: the energy balance
+is exact, and the element acts like a spring that is softer by 1 / (1 + h / (2 tau)).
 """
 
 from collections.abc import Iterable, Iterator
@@ -74,8 +75,8 @@ class MaxwellElement:
         found = np.flatnonzero(self.spring.stiffness.any(axis=1))
         if np.linalg.eigvalsh(self.spring.stiffness[np.ix_(found, found)]).min(initial=1.0) <= 0:
             raise InputError(
-                f"force '{self.name}': relaxation needs a stiffness that is positive definite in "
-                "the directions in which it is not zero"
+                f"force '{self.name}': relaxation needs a stiffness that is positive definite "
+                "except for directions without any stiffness"
             )
         return found
 

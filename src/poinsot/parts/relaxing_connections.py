@@ -1,7 +1,7 @@
-"""Maxwell elements in the compiled engine: connections whose strain is what their springs take.
+"""Maxwell elements in the compiled engine, as connections with an own strain.
 
-Over a step they act as connections do, with the strain e at its start and a stiffness that is
-softer, see `relaxation`; at its end they are brought to where their dashpots leave them.
+Over a step they act like connections with the strain e at its start and a reduced stiffness, see
+`relaxation`; at its end their strains are updated.
 """
 
 from collections.abc import Mapping

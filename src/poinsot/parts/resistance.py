@@ -1,7 +1,7 @@
-r"""Resistances: forces f(y) against a rate y that never create energy, y·f(y) >= 0.
+"""Resistances: forces f(y) against a rate y that never create energy, y·f(y) >= 0.
 
-The resistive relation of a port-Hamiltonian system [BHRS25, def. 6] along one direction. A step
-takes f at its own mean rate y, so that it loses h y·f(y) >= 0 whatever its size.
+This is the resistive relation of a port-Hamiltonian system [BHRS25, def. 6] along one direction. A
+step evaluates f at its mean rate y, and dissipates h y·f(y) >= 0 for any step size.
 """
 
 from abc import ABC, abstractmethod
@@ -201,9 +201,9 @@ VISCOUS, QUADRATIC, COULOMB, SLIP_RATE = range(4)
 def friction(numbers: Array, k: int, y: float, memory: Array, slopes: bool) -> tuple[float, float]:
     """Return f = (viscous + quadratic |y| + coulomb / r) y, r = sqrt(y^2 + slip^2), and df/dy.
 
-    The slope of dry friction is that of `Remembering`, which leads
-    Newton's method to where it sticks: coulomb (1 - w y/r) / r. Row k of `memory` holds y and w of
-    the last slope, w = NaN if there was none: then the slope is the exact one.
+    The slope of dry friction is that of `Remembering`, which leads Newton's method to where it
+    sticks: coulomb (1 - w y/r) / r. Row k of `memory` holds y and w of the last slope, w = NaN if
+    there was none: then the slope is the exact one.
     """
     viscous, quadratic, coulomb = vector(numbers, k, VISCOUS)
     force, slope = (viscous + quadratic * abs(y)) * y, viscous + 2.0 * quadratic * abs(y)

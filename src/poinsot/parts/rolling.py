@@ -1,9 +1,11 @@
-"""Blades, wheels and balls on a plane of the ground: joints that forbid velocities.
+"""Blades, wheels and spheres on a plane of the ground: velocity constraints.
 
-What they forbid cannot be written as an equation of positions: a skate gets anywhere, but never
-sideways [BHRS25, sec. 7.1]. Points and directions are given in world axes at the start; contact
-forces are the joint's reaction.
+These nonholonomic constraints cannot be written as equations of positions: a skate can reach any
+place, but never move sideways [BHRS25, sec. 7.1]. Points and directions are given in world axes at
+the start; contact forces are the reaction of the joint.
 """
+
+from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -27,10 +29,10 @@ FLAT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Rolling(Joint):
-    """A contact between a plane of the ground, `a`, and a body, `b`."""
+    """Base class of contacts between a plane of the ground, `a`, and a body, `b`."""
 
     def __post_init__(self) -> None:
-        """Check the two partners, and what the contact is made of."""
+        """Check the ground, the body and the geometry."""
         if not isinstance(self.a, Ground):
             raise InputError(
                 f"{self.kind}: a: the plane belongs to model.ground, got {self.a!r}; give the "
@@ -51,29 +53,31 @@ class Rolling(Joint):
 
     @abstractmethod
     def contact(self) -> Contact:
-        """Return the velocities that it forbids."""
+        """Return the velocity constraints."""
 
     def rows(self) -> tuple[Row, ...]:
-        """None: it forbids velocities only."""
+        """Return nothing: only velocities are constrained."""
         return ()
 
 
 @dataclass(frozen=True, eq=False)
 class KnifeEdge(Rolling):
-    r"""A blade, or an ideal wheel: a point of the body moves along a body-fixed direction only.
+    r"""A blade or ideal wheel: a point of the body moves along a body-fixed direction only.
 
     .. math:: n \cdot \dot r_P = 0, \qquad n = \text{normal} \times \text{along}
 
-    The body is not held on a plane by it; add `Planar` or `PointOnPlane` for that.
+    The body is not held on the plane; add `Planar` or `PointOnPlane` for that.
 
     Parameters
     ----------
-    a, b
-        The ground, and the body.
+    a : Ground
+        The ground.
+    b : Body
+        The body.
     point : (3,)
-        Where the blade is, world axes at the start [m].
+        Position of the blade at the start [m], world axes.
     along, normal : (3,)
-        Where it can go, and the normal of the plane; world axes at the start, any length.
+        Direction of motion and normal of the plane at the start, world axes, of any length.
     """
 
     point: ArrayLike
@@ -86,7 +90,9 @@ class KnifeEdge(Rolling):
         self._check(point=self.point, along=self.along, normal=self.normal)
         lengths = np.linalg.norm(self.along) * np.linalg.norm(self.normal)
         if not np.linalg.norm(self._across) > FLAT * lengths:
-            raise InputError("KnifeEdge: along and normal are parallel or zero")
+            raise InputError(
+                "KnifeEdge: along and normal are parallel or zero; give two different directions"
+            )
 
     @property
     def _across(self) -> Vector3:
@@ -94,7 +100,7 @@ class KnifeEdge(Rolling):
 
     @property
     def origin(self) -> tuple[VectorForm, VectorForm]:
-        """The blade's point."""
+        """The point of the blade."""
         on_b = self.body.on(self.point)
         return on_b, on_b
 
@@ -123,13 +129,13 @@ class _OnPlane(Rolling):
             raise InputError(f"{self.kind}: radius is {self.radius!r}; it must be positive")
         if not self._N @ (np.asarray(self.centre) - np.asarray(self.point)) > 0:
             raise InputError(
-                f"{self.kind}: its centre is not above the plane; move the body, or turn the "
-                "normal round"
+                f"{self.kind}: its centre is not above the plane; move the body, or reverse the "
+                "normal"
             )
 
     @property
     def remedy(self) -> str:
-        """What to do if it does not touch the plane."""
+        """Advice in the message for a body that does not touch the plane."""
         height = self._N @ (np.asarray(self.centre) - np.asarray(self.point))
         return (
             f"its centre is {height:.6g} m above the plane, and its lowest point does not touch "
@@ -154,14 +160,16 @@ class RollingSphere(_OnPlane):
 
     Parameters
     ----------
-    a, b
-        The ground, and the body.
-    radius
+    a : Ground
+        The ground.
+    b : Body
+        The body.
+    radius : float
         r [m].
     centre : (3,)
-        Centre of the sphere, world axes at the start [m]; default: the body's centre of mass.
+        Centre of the sphere at the start [m], world axes. Default: the centre of mass.
     point, normal : (3,)
-        A point [m] and the normal of the plane, on the side of the sphere; world axes.
+        A point [m] and the normal of the plane, towards the sphere; world axes.
     """
 
     @property
@@ -172,7 +180,7 @@ class RollingSphere(_OnPlane):
         return lowest, lowest
 
     def rows(self) -> tuple[Row, ...]:
-        """The height of the lowest point above the plane."""
+        """Return the height of the lowest point above the plane."""
         _, lowest = self.origin
         return (Row("height", direction(GROUND, self._N), lowest - point(GROUND, self.point)),)
 
@@ -185,7 +193,7 @@ class RollingSphere(_OnPlane):
 
 @dataclass(frozen=True)
 class _HeightRow(Row):
-    """The height of a disc's centre, which depends on its tilt: no product of two vectors."""
+    """The height of the centre of a disc, which depends on its tilt."""
 
     n: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
@@ -198,9 +206,9 @@ class _HeightRow(Row):
 
 @dataclass(frozen=True, eq=False)
 class RollingDisc(_OnPlane):
-    r"""A disc, coin or wheel that rolls on a plane on its sharp rim without slipping.
+    r"""A disc, coin or wheel with a sharp rim that rolls on a plane without slipping.
 
-    With the unit axis a and the height :math:`h = N \cdot (r_C - r_P)` of its centre,
+    With the unit axis a and the height :math:`h = N \cdot (r_C - r_P)` of the centre,
 
     .. math::
 
@@ -208,22 +216,24 @@ class RollingDisc(_OnPlane):
         (a \times N) \cdot v_C = h\, a \cdot \omega, \qquad
         (a - (a \cdot N) N) \cdot v_C = -h\, (a \times N) \cdot \omega :
 
-    the rim touches the plane, and the point that touches it is at rest.
+    the rim touches the plane, and the velocity of the contact point is zero.
 
     Parameters
     ----------
-    a, b
-        The ground, and the body.
-    radius
+    a : Ground
+        The ground.
+    b : Body
+        The body.
+    radius : float
         r [m].
     centre : (3,)
-        Centre of the disc, world axes at the start [m]; default: the body's centre of mass.
+        Centre of the disc at the start [m], world axes. Default: the centre of mass.
     point, normal : (3,)
-        A point [m] and the normal of the plane, on the side of the disc; world axes.
+        A point [m] and the normal of the plane, towards the disc; world axes.
     axis : (3,)
-        Axis of the disc, world axes at the start.
+        Axis of the disc at the start, world axes.
     sideways : bool
-        Whether it grips sideways, too; of two wheels on one axle only one needs to.
+        Prevent sideways slip, too. Of two wheels on one axle, only one needs this.
     """
 
     axis: ArrayLike = (0.0, 1.0, 0.0)
@@ -234,7 +244,10 @@ class RollingDisc(_OnPlane):
         super().__post_init__()
         self._check(axis=self.axis)
         if np.linalg.norm(np.cross(self._a, self._N)) < LYING:
-            raise InputError("RollingDisc: its axis is normal to the plane: it lies there")
+            raise InputError(
+                "RollingDisc: its axis is normal to the plane, so that the disc lies flat on it; "
+                "tilt the axis"
+            )
         if not isinstance(self.sideways, bool):
             raise InputError(f"RollingDisc: sideways is {self.sideways!r}, expected true or false")
 
@@ -249,7 +262,7 @@ class RollingDisc(_OnPlane):
         return centre, centre
 
     def rows(self) -> tuple[Row, ...]:
-        """The height of the centre above the plane."""
+        """Return the height of the centre above the plane."""
         _, centre = self.origin
         axis = self.body.along(self.radius * self._a)
         up = centre - point(GROUND, self.point)

@@ -1,9 +1,9 @@
 """Constraints that are products of vectors of two bodies: axes, slides and rods of joints.
 
 Up to three equations that differ in one vector only are one row here: b_i·a with axis a on A and
-directions b_i on B (DOT), n_i·r with directions n_i on A (OFFSET), r = r_B - r_A; or it is one
-equation c r·r (DISTANCE). Their reactions are summed up to one force or torque. With a' = h w / 2 a
-vector of a body at the end of the step is x + a' x x, and C^T turns it back to x.
+directions b_i on B (DOT), n_i·r with directions n_i on A (OFFSET), r = r_B - r_A; or one equation c
+r·r (DISTANCE). Their reactions are summed to one force or torque. With a' = h w / 2, a vector of a
+body at the end of the step is x + a' x x, and C^T rotates it back to x.
 """
 
 from typing import ClassVar

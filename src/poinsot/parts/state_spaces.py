@@ -1,4 +1,4 @@
-r"""State spaces: linear laws with states of their own, and port-Hamiltonian systems as such laws.
+r"""State spaces: linear laws with states, and port-Hamiltonian systems as such laws.
 
 .. math:: \dot x = A x + B y, \quad u = C x + D y
 """
@@ -93,7 +93,7 @@ class StateSpace:
             for letter, M, shape in zip("ABCD", (A, B, C, D), shapes, strict=True)
         )
         if dt is not None and number(dt, f"{what}: dt") < 0:
-            raise InputError(f"{what}: dt is {dt:g} s; the time between samples is positive")
+            raise InputError(f"{what}: dt is {dt:g} s; the sampling time must be positive")
         return cls(A, B, C, D, dt)
 
     @property
@@ -125,8 +125,8 @@ class StateSpace:
             return StateSpace(grown[:n, :n], grown[:n, n:], self.C, self.D, every)
         if self.dt and abs(self.dt - every) > SAME * every:
             raise InputError(
-                f"its state space is one of samples every {self.dt:g} s, but every is {every:g} s; "
-                "take the same, or a continuous state space"
+                f"its state space is in discrete time with a sampling time of {self.dt:g} s, but "
+                f"every is {every:g} s; use the same, or a continuous state space"
             )
         return self
 

@@ -1,13 +1,15 @@
-r"""Stops: where joints end, one-sided springs with damping that never pull.
+r"""Joint stops: one-sided springs with damping that never pull.
 
-Beyond a limit by :math:`\delta > 0`, the stop pushes back with
+At a depth :math:`\delta > 0` beyond a limit, the stop pushes back with
 
 .. math:: F = \max(0,\ k\, \delta + c\, \delta\, \dot\delta)
 
-[HC75]: the damping sets in gently, and ends with the contact. The spring has an energy,
-:math:`k \delta^2 / 2`, and its mean force over a step, so that nothing is lost by it; what is left
-of F is a resistance, which only takes energy.
+[HC75]: the damping starts at zero depth and ends with the contact. The spring has the energy
+:math:`k \delta^2 / 2` and acts by its mean force over a step, so that it conserves energy; the rest
+of F is a resistance, which dissipates energy.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
@@ -156,24 +158,26 @@ class StopDamper(Damper):
 
 @dataclass(frozen=True, eq=False)
 class JointStop(Force):
-    r"""Limits of a free direction of a joint, which push back beyond them and never pull.
+    r"""Limits of a joint coordinate: stops that push back beyond a limit and never pull.
 
     .. math:: F = \max(0,\ k\, \delta + c\, \delta\, \dot\delta)
 
-    where the coordinate is beyond a limit by delta > 0.
+    where :math:`\delta > 0` is the depth beyond a limit [HC75].
 
     Parameters
     ----------
-    joint, freedom : str
-        The joint by name, and its free direction where it has several.
-    lower, upper
-        Limits of its angle [rad], counted over turns, or displacement [m], from the start on; at
-        least one of them.
-    stiffness
+    joint : str
+        Name of the joint.
+    freedom : str
+        Name of the coordinate, if the joint has several.
+    lower, upper : float
+        Limits of the angle, counted over full turns [rad], or of the displacement [m], zero at the
+        start. At least one is required.
+    stiffness : float
         k [N m/rad or N/m].
-    damping
-        c [N m s/rad^2 or N s/m^2]; 0: it bounces without loss. Blows that are not too hard leave
-        with e = 1 - (2/3) (c/k) v of their speed v [HC75].
+    damping : float
+        c [N m s/rad^2 or N s/m^2]. The coefficient of restitution is e = 1 - (2/3) (c/k) v for
+        moderate impact speeds v [HC75]; c = 0 is an elastic impact.
     """
 
     joint: str
@@ -185,7 +189,7 @@ class JointStop(Force):
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse limits that are none."""
+        """Check the limits and coefficients."""
         positive(self.stiffness, "JointStop: stiffness")
         number(self.damping, "JointStop: damping", minimum=0.0)
         given = {"lower": self.lower, "upper": self.upper}
@@ -194,7 +198,8 @@ class JointStop(Force):
             raise InputError("JointStop: give lower, upper or both")
         if len(known) == 2 and not known[0] < known[1]:
             raise InputError(
-                f"JointStop: lower is {self.lower!r} and upper {self.upper!r}; it must be less"
+                f"JointStop: lower is {self.lower!r} and upper {self.upper!r}; lower must be less "
+                "than upper"
             )
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> Placed:

@@ -1,7 +1,7 @@
-"""Strains of rods that are held, in the compiled engine.
+"""Constrained strains of rods in the compiled engine.
 
-An equation has directions a on A and b on B and, for the turn of one section against the other,
-u_A and u_B:
+An equation has directions a on A and b on B and, for the relative rotation of the sections, u_A and
+u_B:
 
     (a + b)·r / 2 - (a·u_B + u_A·b) / 6,    r = r_B - r_A .
 

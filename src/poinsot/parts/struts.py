@@ -1,9 +1,10 @@
-"""Springs, dampers and motors along one coordinate of two bodies.
+"""Springs, dampers and motors along one coordinate of two bodies, in the compiled engine.
 
 The coordinate chi(s) is a chart of a form s of points, c a·r or c r·r with r = r_B - r_A, or of one
-or two forms of directions, s = N : D_A D_B^T. All that acts along it puts a tension t on each form,
-whose pull is t times the gradient of s at the midpoint; the tangent follows from how t depends on s
-at the midpoint and at the end. Vectors of a body at both ends of a step are x -+ a x x.
+or two forms of directions, s = N : D_A D_B^T. Everything that acts along it is a tension t on each
+form, whose generalised force is t times the gradient of s at the midpoint; the tangent follows from
+the dependence of t on s at the midpoint and at the end. Vectors of a body at both ends of a step
+are x -+ a x x.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What acts along one coordinate: springs, stops, dampers and motors, as tensions on its forms.
+"""Springs, stops, dampers and motors along one coordinate, as tensions on its forms.
 
 A spring has the mean force of a step times the secant of the chart, a damper or a motor a force
 along the rate at the midpoint.

@@ -1,9 +1,11 @@
-"""Gears, racks, belts, screws, differentials and cams: joints whose coordinates move in step.
+"""Gears, racks, belts, screws, differentials and cams: couplings of joint coordinates.
 
-Each ties free directions of joints to each other by one equation, exactly over any number of
-turns, see `driven`. Joints go by name, as "joint" or, where a joint has several free directions of
-the kind, as "joint.freedom", such as "shaft.angle a".
+Each couples joint coordinates by one equation, exactly over any number of turns, see `driven`.
+Coordinates are named "joint" or, if a joint has several of the kind, "joint.freedom", such as
+"shaft.angle a".
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -31,7 +33,7 @@ VARIABLES = ("x",)
 
 
 class Tie(NamedTuple):
-    """A coordinate of a joint in a transmission: an angle, a displacement, or (None) either."""
+    """A joint coordinate in a transmission: an angle, a displacement, or either (None)."""
 
     joint: str
     coefficient: float
@@ -40,30 +42,30 @@ class Tie(NamedTuple):
 
 
 class Transmission(ABC):
-    """What makes free directions of joints move in step, sum_k c_k f_k(chi_k) = const.
+    """Base class of couplings of joint coordinates, sum_k c_k f_k(chi_k) = const.
 
-    The constant is that of the start. It is a port without power, whose output is the torque [N m]
-    or force [N] on the first coordinate.
+    The constant is its value at the start. A transmission is a port without power, whose output is
+    the torque [N m] or force [N] on the first coordinate.
     """
 
     @abstractmethod
     def ties(self) -> tuple[Tie, ...]:
-        """Return the coordinates that it ties; the first one has the coefficient 1."""
+        """Return the coupled coordinates; the first one has the coefficient 1."""
 
     @property
     def _efficiency(self) -> tuple[float, float]:
-        """The efficiency, and the rate below which its friction fades."""
+        """The efficiency, and the rate below which its friction decreases."""
         return 1.0, SLIP
 
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
-        """Return the port, which nothing is put into, and the relation."""
+        """Return its port, which takes no input, and the relation."""
         what, ties = f"transmission '{name}'", self.ties()
         found = [_coordinate(tie, joints, what) for tie in ties]
         for k, (one, _) in enumerate(found):
             if one in [other for other, _ in found[:k]]:
                 raise InputError(
-                    f"{what}: it ties '{one}' to itself; give different joints, or different free "
-                    "directions of one as 'joint.freedom'"
+                    f"{what}: it couples '{one}' to itself; give different joints, or different "
+                    "coordinates of one as 'joint.freedom'"
                 )
         bodies = tuple(dict.fromkeys(body for _, at in found for body in at.bodies))
         terms = []
@@ -75,7 +77,7 @@ class Transmission(ABC):
             terms.append(Term(own, at.forms, at.chart, tie.coefficient, profile))
         start = sum(t.coefficient * t.profile(0.0) for t in terms if t.profile is not None)
         if not np.isfinite(start):
-            raise InputError(f"{what}: its profile is not finite at the start")
+            raise InputError(f"{what}: its profile is not finite at the start; correct the formula")
         motion = ByPosition(Constant(np.array([start])), Constant(np.zeros(1)))
         efficiency, slip = self._efficiency
         friction = (Friction(coulomb=1.0, slip=slip),) * (len(terms) - 1)
@@ -111,7 +113,7 @@ def _coordinate(tie: Tie, joints: Mapping[str, Joint], what: str) -> tuple[str, 
             )
         if len(own) > 1:
             raise InputError(
-                f"{what}: joint '{name}' ({joints[name].kind}) has several: say which by "
+                f"{what}: joint '{name}' ({joints[name].kind}) has several: choose one by "
                 f"{' or '.join(repr(f'{name}.{label}') for label in own)}"
             )
         freedom = own[0] if own else None
@@ -124,15 +126,15 @@ def _coordinate(tie: Tie, joints: Mapping[str, Joint], what: str) -> tuple[str, 
 
 def _ratio(value: float, what: str) -> float:
     if not number(value, what):
-        raise InputError(f"{what} is 0; nothing would be passed on")
+        raise InputError(f"{what} is 0; give a nonzero value")
     return float(value)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Lossy(Transmission):
-    """A transmission that may lose a share of the power that it passes on.
+    """Base class of transmissions with an efficiency.
 
-    Its friction is in proportion to the load, and fades at rates below `slip` of the second
+    The friction is proportional to the load, and decreases at rates below `slip` of the second
     coordinate [rad/s or m/s].
     """
 
@@ -140,12 +142,11 @@ class _Lossy(Transmission):
     slip: float = SLIP
 
     def __post_init__(self) -> None:
-        """Refuse an efficiency that creates energy, or passes nothing on."""
+        """Refuse an efficiency that is not in (0, 1]."""
         what = type(self).__name__
         if not 0 < number(self.efficiency, f"{what}: efficiency") <= 1:
             raise InputError(
-                f"{what}: efficiency is {self.efficiency!r}; it is a part of the power that goes "
-                "in, more than 0 and at most 1"
+                f"{what}: efficiency is {self.efficiency!r}; it must be more than 0 and at most 1"
             )
         positive(self.slip, f"{what}: slip")
 
@@ -156,21 +157,21 @@ class _Lossy(Transmission):
 
 @dataclass(frozen=True, eq=False)
 class Gear(_Lossy):
-    """A pair of gears, or any gearbox: angle a = ratio * angle b.
+    """A gear pair or gearbox: angle_a = ratio * angle_b.
 
     The angles are those of joints, which may have a common carrier, as in planetary gears.
 
     Parameters
     ----------
     joint_a, joint_b : str
-        The joints by name: a turns `ratio` times as fast as b.
+        Names of the joints; a turns `ratio` times as fast as b.
     ratio : float
-        Negative where both turn in opposite directions about their axes, as two external gears
-        on parallel axes do.
+        Negative for opposite directions of rotation about the axes, as of two external gears on
+        parallel axes.
     efficiency : float
-        Output power over input power, whichever side drives; 1: nothing is lost.
+        Output power over input power in either direction; 1: no losses.
     slip : float
-        Rate of b below which the friction of an efficiency fades [rad/s].
+        Rate of b below which the friction decreases [rad/s].
     """
 
     joint_a: str
@@ -185,18 +186,18 @@ class Gear(_Lossy):
 
 @dataclass(frozen=True, eq=False)
 class Belt(_Lossy):
-    """A belt or chain that does not slip: radius_a * angle a = radius_b * angle b.
+    """A belt or chain without slip: radius_a * angle_a = radius_b * angle_b.
 
     Parameters
     ----------
     joint_a, joint_b : str
-        The joints of both pulleys by name.
+        Names of the joints of the pulleys.
     radius_a, radius_b : float
-        Of the pulleys [m].
+        Radii of the pulleys [m].
     crossed : bool
-        Whether the belt is crossed, so that both turn in opposite directions.
+        A crossed belt, with opposite directions of rotation.
     efficiency, slip : float
-        As of a `Gear`.
+        As for `Gear`.
     """
 
     joint_a: str
@@ -214,16 +215,16 @@ class Belt(_Lossy):
 
 @dataclass(frozen=True, eq=False)
 class RackAndPinion(_Lossy):
-    """A pinion on a rack: displacement = radius * angle.
+    """A rack and pinion: displacement = radius * angle.
 
     Parameters
     ----------
     pinion, rack : str
-        The joints by name: an angle and a displacement.
+        Names of the joints with the angle and the displacement.
     radius : float
-        Of the pinion [m]; negative where the rack moves against its axis.
+        Radius of the pinion [m]; negative if the rack moves against its axis.
     efficiency, slip : float
-        As of a `Gear`; slip is a rate of the rack [m/s].
+        As for `Gear`; slip is a rate of the rack [m/s].
     """
 
     pinion: str
@@ -239,18 +240,18 @@ class RackAndPinion(_Lossy):
 
 @dataclass(frozen=True, eq=False)
 class Screw(_Lossy):
-    """A screw: lead * angle / (2 pi) = displacement, of a cylindrical joint or of two joints.
+    """A screw: displacement = lead * angle / (2 pi), of a cylindrical joint or of two joints.
 
     Parameters
     ----------
     shaft : str
-        The joint that turns, by name.
+        Name of the joint with the angle.
     lead : float
-        How far it moves in a turn [m]; negative for a left-hand thread.
+        Displacement per turn [m]; negative for a left-hand thread.
     nut : str
-        The joint that moves; default: the same one.
+        Name of the joint with the displacement. Default: the same joint.
     efficiency, slip : float
-        As of a `Gear`; slip is a rate of the displacement [m/s].
+        As for `Gear`; slip is a rate of the displacement [m/s].
     """
 
     shaft: str
@@ -268,15 +269,15 @@ class Screw(_Lossy):
 class Differential(Transmission):
     """A differential: angle_input = ratio * (angle_left + angle_right) / 2.
 
-    Both sides get the same torque. Nothing is lost: what its meshes lose depends on how both sides
-    turn, which `Gear` with an efficiency on joints of a carrier tells.
+    Both sides receive the same torque, without losses. For losses, model its gears by `Gear` with
+    an efficiency on joints of a carrier.
 
     Parameters
     ----------
     input, left, right : str
-        The joints by name, all on the same housing.
+        Names of the joints, all on the same housing.
     ratio : float
-        Turns of the input for one turn of both sides; 1 if the input is the carrier.
+        Turns of the input per turn of both sides; 1 if the input is the carrier.
     """
 
     input: str
@@ -293,20 +294,19 @@ class Differential(Transmission):
 
 @dataclass(frozen=True, eq=False)
 class Cam(Transmission):
-    """A cam: the follower is where the profile is, coordinate = profile(coordinate of the cam).
+    """A cam with a follower: coordinate_follower = profile(coordinate_cam).
 
-    Both coordinates count from the start, and so does the follower on the profile: it moves by
-    profile(x) - profile(0). It never leaves the cam; nothing is lost.
+    Both coordinates and the profile count from the start: the follower moves by profile(x) -
+    profile(0). It never lifts off the cam, and there are no losses.
 
     Parameters
     ----------
     cam, follower : str
-        The joints by name; each may turn or slide.
-    profile
-        A formula of x as text, `Formula("0.02*(1 - cos(x))", "x")`, or a `Table` of coordinates of
-        the cam [rad or m] and of the follower [m or rad]. A table becomes a smooth curve, a cubic
-        spline; one of a whole turn (2 pi) that ends where it begins repeats itself, any other one
-        goes on straight beyond its ends.
+        Names of the joints; each may have an angle or a displacement.
+    profile : str, Formula or Table
+        A formula in x, `Formula("0.02*(1 - cos(x))", "x")`, or a `Table` of coordinates of the cam
+        [rad or m] and the follower [m or rad], which is interpolated by a cubic spline. A table of
+        a full turn (2 pi) with equal ends is periodic; others are extrapolated by straight lines.
     """
 
     cam: str
@@ -315,7 +315,7 @@ class Cam(Transmission):
     profile: Formula | Table | str
 
     def __post_init__(self) -> None:
-        """Read formulas, and refuse what is no profile."""
+        """Parse the profile and check it."""
         profile = self.profile
         if isinstance(profile, str):
             profile = Formula(profile, VARIABLES)

@@ -1,6 +1,6 @@
-"""Port-Hamiltonian systems, free of mechanics: make them, join them, prove their structure.
+"""Port-Hamiltonian systems without mechanics: define them, connect them, check their structure.
 
-Units SI; u·y is the power put INTO a system.
+SI units; u·y is the power supplied to a system.
 """
 
 from poinsot.names import publish

@@ -1,7 +1,7 @@
-"""Functions as machine code: programs translated by LLVM, one after the other a few milliseconds.
+"""Functions as machine code: programs compiled by LLVM in a few milliseconds each.
 
 A compiled function has an address and can be called from kernels: it reads numbers at `given`,
-writes numbers to `found`, and is told by a third number which of its programs to take.
+writes numbers to `found`, and takes the index of the program to run as its third argument.
 """
 
 import ctypes

@@ -1,10 +1,12 @@
-r"""Power-preserving connections, each a pair (K, N) on the ports that it joins.
+r"""Power-preserving connections, each a pair (K, N) on the connected ports.
 
 .. math:: u = -K y + N \lambda + F e - D y - \rho(y), \qquad N^\top y = w, \qquad K = -K^\top
 
-The power fed through the joined ports is u·y = w·lambda + e·F^T y - y·(D y + rho(y)): a connection
-with neither resistor (D, rho) nor input (w, e) creates and destroys nothing.
+The power supplied through the connected ports is u·y = w·lambda + e·F^T y - y·(D y + rho(y)): a
+connection without resistor (D, rho) and input (w, e) neither creates nor dissipates energy.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -26,43 +28,43 @@ Modulation: TypeAlias = Callable[[Vector, Vector], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Connection(ABC):
-    """A power-preserving relation between named ports."""
+    """Base class of power-preserving relations between named ports."""
 
     @property
     @abstractmethod
     def ports(self) -> tuple[str, ...]:
-        """The names of the ports that it joins, in order."""
+        """Names of the connected ports, in order."""
 
     def between(self, ports: Sequence[str]) -> Self:
-        """Return the same between other ports, by name in the same order."""
+        """Return the same connection between other ports, by name in the same order."""
         raise InputError(
-            f"a {type(self).__name__} cannot be a part of a sub-assembly: it has no method "
-            "`between(ports)`, which returns the same between other ports"
+            f"a {type(self).__name__} cannot be a part of a sub-assembly; define its method "
+            "`between(ports)`, which returns the same connection between other ports"
         )
 
     @abstractmethod
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
-        """Return K (m, m) and N (m, l) for all joined ports one after the other; affine in C."""
+        """Return K (m, m) and N (m, l) for all connected ports in order; affine in C."""
 
     @abstractmethod
     def check(self, ports: Sequence[Port]) -> None:
-        """Refuse ports that do not fit, naming both."""
+        """Raise `InputError` for ports that do not match."""
 
     @property
     def modulated(self) -> bool:
-        """Whether the coupling matrix depends on the states of the joined systems."""
+        """Whether the coupling matrix depends on the states of the connected systems."""
         return False
 
     def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
-        """Return the coupling matrix at the states of the joined systems."""
+        """Return the coupling matrix at the states of the connected systems."""
         return None
 
     def coupling_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array | None:
-        """Return dC/dx, the states of the joined systems one after the other; None: constant."""
+        """Return dC/dx for the concatenated states of the connected systems; None: constant."""
         return None
 
     def conductance(self, size: int) -> Array | None:
-        """Return D; None for a lossless connection."""
+        """Return D; None without losses."""
         return None
 
     def rho(self, y: Vector) -> tuple[Vector, Array] | None:
@@ -75,19 +77,19 @@ class Connection(ABC):
         return True
 
     def exposed(self, ports: Sequence[Port]) -> Port | None:
-        """Return the new port (input w, output lambda) that this connection opens."""
+        """Return the new port (input w, output lambda) that this connection adds."""
         return None
 
     def left_open(self, ports: Sequence[Port]) -> Port | None:
-        """Return the new port (input e, output F^T y) of what this connection leaves free."""
+        """Return the new port (input e, output F^T y) of the free directions."""
         return None
 
     def opening(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
-        """Return F (m, size) at the states of the joined systems, if there is such a port."""
+        """Return F (m, size) at the states of the connected systems, if there is such a port."""
         raise NotImplementedError
 
     def opening_tangent(self, sizes: Sequence[int], xs: Sequence[Vector]) -> Array:
-        """Return dF/dx (m, size, n), the states of the joined systems one after the other."""
+        """Return dF/dx (m, size, n) for the concatenated states of the connected systems."""
         raise NotImplementedError
 
 
@@ -165,7 +167,9 @@ class Coupling(Connection):
         """Refuse ports of other size or unit: [C] is [u_a] over the unit of what drives it."""
         a, b = ports
         if self.C is None and a.size != b.size:
-            raise InputError(f"{self.label}: port {a} and port {b} differ in size; give C")
+            raise InputError(
+                f"{self.label}: port {a} and port {b} differ in size; give the matrix C"
+            )
         if self.C is not None and not callable(self.C):
             self.coupling((a.size, b.size), ())
         left, right = a.u_unit, self.drive_unit(b)
@@ -176,19 +180,27 @@ class Coupling(Connection):
             needed = units.format_exponents([p - q for p, q in pairs])
             raise InputError(
                 f"{self.label}: port {a} and port {b} need C in {needed}, but C is in "
-                f"'{self.unit}'; if C is right, say so by unit=..."
+                f"'{self.unit}'; if C is right, give its unit by unit=..."
             )
 
 
 class Transformer(Coupling):
-    """u_a = -C u_b, y_b = C^T y_a: outputs are tied, inputs balance [BAPM21, sec. 5.1].
+    """A transformer, u_a = -C u_b, y_b = C^T y_a [BAPM21, sec. 5.1].
 
-    Adds a multiplier lambda = u_b and the equation C^T y_a - y_b = 0. With C = I this is the
-    ideal joint of [LKB26, eq. (41)]. [C] = [u_a]/[u_b].
+    Outputs are tied and inputs balance, with a multiplier lambda = u_b and the equation C^T y_a -
+    y_b = 0. With C = I this is the ideal joint of [LKB26, eq. (41)].
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the ports.
+    C : float, matrix or callable
+        Coupling, with the unit [u_a]/[u_b]; a function of the states of both systems for modulated
+        transformers. Default: the identity.
     """
 
     def drive_unit(self, b: Port) -> str | None:
-        """Return that of u_b."""
+        """Return the unit of u_b."""
         return b.u_unit
 
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
@@ -198,13 +210,21 @@ class Transformer(Coupling):
 
 
 class Gyrator(Coupling):
-    """u_a = -C y_b, u_b = C^T y_a: each output drives the other input [BAPM21, sec. 5.1].
+    """A gyrator, u_a = -C y_b, u_b = C^T y_a [BAPM21, sec. 5.1].
 
-    Adds no multiplier. [C] = [u_a]/[y_b].
+    Each output drives the other input, without multipliers.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the ports.
+    C : float, matrix or callable
+        Coupling, with the unit [u_a]/[y_b]; a function of the states of both systems for modulated
+        gyrators. Default: the identity.
     """
 
     def drive_unit(self, b: Port) -> str | None:
-        """Return that of y_b."""
+        """Return the unit of y_b."""
         return b.y_unit
 
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
@@ -217,10 +237,15 @@ class Gyrator(Coupling):
 
 @dataclass(frozen=True, eq=False)
 class Junction(Connection):
-    """Join any number of ports of one size and unit.
+    """A junction of any number of ports of equal size and unit.
 
-    `common="output"`: all y are equal and the u add up to zero (masses glued together, loops in
-    parallel). `common="input"`: all u are equal and the y add up to zero.
+    Parameters
+    ----------
+    joined : sequence of str
+        Names of the ports.
+    common : {"output", "input"}
+        `"output"`: all y are equal and the sum of all u is zero (rigidly connected masses, parallel
+        loops). `"input"`: all u are equal and the sum of all y is zero.
     """
 
     joined: tuple[str, ...]
@@ -228,17 +253,17 @@ class Junction(Connection):
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The joined ports."""
+        """The connected ports."""
         return self.joined
 
     def between(self, ports: Sequence[str]) -> Self:
-        """Return the same between other ports."""
+        """Return the same junction of other ports."""
         return replace(self, joined=tuple(ports))
 
     def check(self, ports: Sequence[Port]) -> None:
-        """Refuse fewer than two ports, or ports of other size or unit."""
+        """Raise `InputError` for fewer than two ports, or ports of different size or unit."""
         if len(ports) < 2:
-            raise InputError(f"junction of {list(self.joined)}: at least two ports are needed")
+            raise InputError(f"junction of {list(self.joined)}: give at least two ports")
         if self.common not in ("output", "input"):
             raise InputError(
                 f"junction of {list(self.joined)}: common is '{self.common}', "
@@ -252,7 +277,9 @@ class Junction(Connection):
                 or units.exponents(first.u_unit) == units.exponents(other.u_unit)
             )
             if other.size != first.size or not same_unit:
-                raise InputError(f"junction: port {first} and port {other} do not fit together")
+                raise InputError(
+                    f"junction: port {first} and port {other} do not have matching sizes and units"
+                )
 
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N: (-1 ... -1; I) for common outputs, (1; ...; 1) for common inputs."""
@@ -282,10 +309,16 @@ class OnePort(Connection):
 
 @dataclass(frozen=True, eq=False)
 class Resistor(OnePort):
-    """Close one port by u = -(D y + rho(y)), with D >= 0 and y·rho(y) >= 0.
+    """A resistor at one port, u = -(D y + rho(y)), with D >= 0 and y·rho(y) >= 0.
 
-    D is a number or a matrix (size, size); `law` is rho and `dlaw` its derivative (finite
-    differences if left out).
+    Parameters
+    ----------
+    port : str
+        Name of the port.
+    D : float or (size, size)
+        Linear resistance.
+    law, dlaw : callable
+        Nonlinear law rho(y) and its derivative. Default: finite differences for the derivative.
     """
 
     D: ArrayLike | None = None
@@ -298,15 +331,15 @@ class Resistor(OnePort):
         return self.law is None
 
     def check(self, ports: Sequence[Port]) -> None:
-        """Refuse a resistance that creates energy, as far as this can be told beforehand."""
+        """Raise `StructureError` for a resistance that creates energy, as far as this is known."""
         size = ports[0].size
         if self.D is None and self.law is None:
             raise InputError(f"resistor at '{self.port}': give D, or a law")
         D = self.conductance(size)
         if D is not None and max(symmetry_defect(D), semidefinite_defect(D)) > 1e-12:
             raise StructureError(
-                f"resistor at '{self.port}': D is not symmetric positive semi-definite, "
-                "it would create energy"
+                f"resistor at '{self.port}': D is not symmetric positive semi-definite; it would "
+                "create energy"
             )
         if self.law is not None:
             random = np.random.default_rng(0)
@@ -351,12 +384,12 @@ class Resistor(OnePort):
 class Swap(OnePort):
     """Exchange input and output of one port [BAPM21, eq. (43)].
 
-    The old input becomes a multiplier lambda and the new output; the old output is prescribed by
-    the new input w through the algebraic equation w - y = 0.
+    The old input becomes a multiplier lambda, which is the new output. The old output is prescribed
+    by the new input w through the algebraic equation w - y = 0.
     """
 
     def check(self, ports: Sequence[Port]) -> None:
-        """Any port will do."""
+        """Accept any port."""
 
     def matrices(self, C: Array | None, sizes: Sequence[int]) -> tuple[Array, Array]:
         """Return K = 0 and N = I."""

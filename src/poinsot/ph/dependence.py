@@ -1,4 +1,4 @@
-"""Which rows of a matrix are combinations of earlier ones, dense or sparse."""
+"""Linear dependence of the rows of a matrix on earlier rows, dense or sparse."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

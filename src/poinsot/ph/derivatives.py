@@ -1,4 +1,4 @@
-"""Numerical derivatives: a fallback where none is given, and an independent check where one is."""
+"""Numerical derivatives: used where none are given, and for checks of given ones."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -22,8 +22,8 @@ def jacobian(
 ) -> Array:
     """Return df_i/dx_j by sixth-order central differences; about 1e-12 relative for smooth f.
 
-    `scale` is what f changes by much over, where x_j itself is smaller.
-    `rough` takes second order, a third of the work, and gives about 1e-10: enough for Newton.
+    `scale` is what f changes by much over, where x_j itself is smaller. `rough` takes second order,
+    a third of the work, and gives about 1e-10: enough for Newton.
     """
     coefficients, relative_step = ((0.5,), ROUGH_STEP) if rough else (COEFFICIENTS, RELATIVE_STEP)
     columns = []
@@ -118,8 +118,8 @@ def warn_missing(what: str, missing: Sequence[str], *, stacklevel: int) -> None:
     """Say which derivatives are found by finite differences, to the caller so many levels up."""
     if missing:
         warnings.warn(
-            f"{printable(what)}: {', '.join(missing)} not given, computed by finite differences; "
-            "pass them for speed and accuracy",
+            f"{printable(what)}: {', '.join(missing)} not given and computed by finite "
+            "differences; give them for speed and accuracy",
             MissingDerivativeWarning,
             stacklevel=stacklevel + 1,
         )

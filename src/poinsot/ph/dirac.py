@@ -1,8 +1,10 @@
-"""Numerical proof of structure: each property of a port-Hamiltonian system as a defect near zero.
+"""Numerical checks of structure: each property of a port-Hamiltonian system as a defect near zero.
 
-A port-Hamiltonian system is a Dirac structure (who exchanges power with whom), a Lagrangian
-submanifold (how energy is stored) and a resistive relation (how it is lost) [BHRS25, def. 7].
+A port-Hamiltonian system consists of a Dirac structure (power exchange), a Lagrangian submanifold
+(energy storage) and a resistive relation (dissipation) [BHRS25, def. 7].
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -84,15 +86,15 @@ def require_structure(
 
 
 def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
-    """Return the system's space of (flow, effort) at a state [BHRS25, (7), prop. 2].
+    """Return the Dirac structure of a system at a state [BHRS25, (7), prop. 2].
 
-    Flows are (E x', z, -y), efforts (z, e_R, u) of storage, resistor and port, tied by
+    Flows are (E x', z, -y), efforts (z, e_R, u) of storage, resistor and port, with
 
         E x' = J z - e_R + B u.
 
-    Equations without derivative restrict the efforts, and their multipliers are eliminated:
-    with U0 = ker E^T, the rows U0^T (J z - e_R + B u) = 0 define the space as a kernel, of which
-    an orthonormal basis (image representation) is returned.
+    Equations without derivatives restrict the efforts, and their multipliers are eliminated: with
+    U0 = ker E^T, the rows U0^T (J z - e_R + B u) = 0 define the space as a kernel, of which an
+    orthonormal basis (image representation) is returned.
     """
     E, J, B = (dense(a) for a in (system.E(x), system.J(x), system.B(x)))
     n, m = B.shape
@@ -111,8 +113,8 @@ def dirac_structure(system: PHSystem, x: Vector) -> DiracStructure:
 def lagrangian_submanifold(system: PHSystem, x: Vector) -> LagrangianSubmanifold:
     """Return the tangent space of the stored energy at a state [BHRS25, def. 5].
 
-    Constant E: that of the stored (E x, z), constraints and their multipliers included (prop. 5).
-    Else: {(a, d(grad H) a)}.
+    For constant E, that of (E x, z), including constraints and their multipliers (prop. 5).
+    Otherwise {(a, d(grad H) a)}.
     """
     if system.dE(x, x) is None:
         S, P = map(dense, system.stored(x))
@@ -129,7 +131,7 @@ def lagrangian_defect(system: PHSystem, x: Vector) -> float:
 
 
 def resistive_relation(system: PHSystem, x: Vector, *, seed: int = 0) -> ResistiveRelation:
-    """Return the relation of z and the dissipative effort R z + r(x, z) [BHRS25, def. 6]."""
+    """Return the relation between z and the dissipative effort R z + r(x, z) [BHRS25, def. 6]."""
     own, R = system.z(x)[None, :], system.R(x)
 
     def effort(z: Vector) -> Vector:
@@ -140,9 +142,9 @@ def resistive_relation(system: PHSystem, x: Vector, *, seed: int = 0) -> Resisti
 
 
 def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
-    """Return how negative the dissipated power z·(R z + r(x, z)) gets [BHRS25, def. 6].
+    """Return how negative the dissipated power z·(R z + r(x, z)) becomes [BHRS25, def. 6].
 
-    Relative to the sizes of z and R z + r, over the state's own effort and random ones of many
+    Relative to the sizes of z and R z + r, for the effort of the state and random ones of many
     magnitudes.
     """
     return resistive_relation(system, x, seed=seed).defect
@@ -151,9 +153,9 @@ def resistive_defect(system: PHSystem, x: Vector, *, seed: int = 0) -> float:
 def gradient_defect(system: PHSystem, x: Vector) -> float:
     """Return max|d·(E^T z - grad H)|, relative, with grad H by finite differences of H alone.
 
-    The directions d are those of the states, or some random ones where there are many states or
-    where all but laws of the user's is known to be right; they are as long as states are large by
-    nature.
+    The directions d are those of the states, or some random ones for systems with many states or
+    with structure that is correct except for the user's laws; their lengths are natural sizes of
+    states.
     """
     H, n = system.H(x), system.n
     random = np.random.default_rng(0)
@@ -184,9 +186,10 @@ def gradient_defect(system: PHSystem, x: Vector) -> float:
 
 
 def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[np.intp]:
-    """Return the rank of the constraint matrix (the rows of J without derivative) at each state.
+    """Return the rank of the constraint matrix (rows of J without derivatives) at each state.
 
-    Interconnection stays port-Hamiltonian where this rank is constant [BHRS25, eq. (13)].
+    Interconnection preserves the port-Hamiltonian structure if this rank is constant
+    [BHRS25, eq. (13)].
     """
     ranks = []
     for values in states:
@@ -199,16 +202,18 @@ def constraint_ranks(system: PHSystem, states: Iterable[ArrayLike]) -> NDArray[n
 
 
 def rank_defect(system: PHSystem, states: Sequence[ArrayLike]) -> int:
-    """Return by how much the constraint rank varies along the given states; 0 is constant."""
+    """Return the variation of the constraint rank over the given states; 0 is constant."""
     if len(states) == 0:
-        raise InputError(f"system '{system.name}': the constraint rank needs at least one state")
+        raise InputError(
+            f"system '{system.name}': the constraint rank needs at least one state; give x"
+        )
     ranks = constraint_ranks(system, states)
     return int(ranks.max() - ranks.min())
 
 
 @dataclass(frozen=True)
 class Defects:
-    """How far a system is from port-Hamiltonian at one state; every number should be near 0.
+    """Defects of the port-Hamiltonian structure at one state; all should be near zero.
 
     skew: J + J^T. symmetric, semidefinite: of R. gradient: E^T z - grad H, by an independent
     derivative. dirac, lagrangian, resistive: the three relations of [BHRS25, def. 7].
@@ -224,12 +229,12 @@ class Defects:
 
     @property
     def worst(self) -> tuple[str, float]:
-        """The name and size of the largest defect; NaN counts as the largest."""
+        """Name and size of the largest defect; NaN counts as the largest."""
         sizes = [(f.name, float(getattr(self, f.name))) for f in fields(self)]
         return max(sizes, key=lambda item: np.inf if np.isnan(item[1]) else item[1])
 
     def holds(self, tolerance: float = 1e-8) -> bool:
-        """Tell whether every defect is at most `tolerance`."""
+        """Return whether every defect is at most `tolerance`."""
         return all(getattr(self, f.name) <= tolerance for f in fields(self))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Linear equations of any rank, dense or sparse: their shortest solution, their independence."""
+"""Linear equations of any rank, dense or sparse: shortest solutions and independent rows."""
 
 import numpy as np
 import scipy.sparse as sp

@@ -1,4 +1,6 @@
-"""Port-Hamiltonian systems from SymPy expressions, all derivatives exact and compiled."""
+"""Port-Hamiltonian systems from SymPy expressions, with exact compiled derivatives."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,7 +99,7 @@ def _function(
 
 
 class SymbolicSystem(FunctionSystem):
-    """A system of compiled SymPy expressions. Made by `symbolic`."""
+    """A system from compiled SymPy expressions; made by `symbolic`."""
 
     @property
     def proven(self) -> bool:
@@ -146,7 +148,7 @@ def symbolic(
     parameters: Mapping[Any, float] | None = None,
     units: Mapping[str, str] | None = None,
 ) -> SymbolicSystem:
-    r"""Make a port-Hamiltonian system from SymPy expressions; every derivative is derived.
+    r"""Make a port-Hamiltonian system from SymPy expressions; all derivatives are symbolic.
 
     .. math:: E(x) \dot x = (J(x) - R(x)) z(x) - r(x, z) + B(x) u, \quad E^\top z = \nabla H
 
@@ -159,12 +161,12 @@ def symbolic(
     H : expression
         Energy [J].
     J, R, E : matrix of expressions, (n, n)
-        Default: R = 0, E = identity.
+        Structure, dissipation and descriptor matrices. Default: R = 0, E = identity.
     B : matrix of expressions, (n, m)
-        Columns of all ports in order.
+        Port matrix; columns of all ports in order.
     z : list of expressions
-        Costate. Default: E^-T grad H on the states that E touches, and the state itself on
-        states with an empty row and column in E (multipliers).
+        Costate. Default: E^-T grad H for states with a derivative, and the state itself for states
+        with an empty row and column in E (multipliers).
     r : callable
         Vector of costate symbols -> list of expressions in them and in the states, z·r >= 0.
     parameters : mapping
@@ -182,7 +184,7 @@ def symbolic(
     }
     x = [symbol for group in groups.values() for symbol in group]
     if len(set(x)) < len(x):
-        raise InputError(f"system '{name}': a symbol stands for two states")
+        raise InputError(f"system '{name}': a symbol is used for two states; use different symbols")
     n, m = len(x), sum(port.size for port in ports)
     z_ = [sympy.Dummy(f"z{i}") for i in range(n)]
     a_ = [sympy.Dummy(f"a{i}") for i in range(max(n, m))]

@@ -1,4 +1,4 @@
-"""Several functions of named variables as one table of operations: of texts, or of SymPy."""
+"""Several functions of named variables, given as formulas or SymPy, as one table of operations."""
 
 import re
 import sys
@@ -64,7 +64,7 @@ class FormulaRows:
         try:
             rows = rows_of(expressions, symbols, graph)
         except UnknownFunctionError as error:
-            raise InputError(f"{what}: SymPy's {error} is not known to formulas") from None
+            raise InputError(f"{what}: formulas do not support SymPy's {error}") from None
         return cls(variables, graph, tuple(rows), tuple(text_of(e) for e in expressions))
 
     def renamed(self, names: Mapping[str, str]) -> "FormulaRows":

@@ -1,9 +1,11 @@
-"""Formulas: functions as text, which can be stored in a model file and read back.
+"""Formulas: functions given as text, which can be stored in model files.
 
-The text is read from a white list and never executed as code: numbers, + - * / **, comparisons
-(1 where true, else 0), `a if c else b`, variables, pi, e and the functions below. Everything is
-computed in floating point, over numbers or arrays alike.
+The text is parsed against a list of permitted operations and never executed as code: numbers,
++ - * / **, comparisons (1 if true, otherwise 0), `a if c else b`, variables, pi, e and the
+functions below. Values are floating-point numbers or arrays.
 """
+
+from __future__ import annotations
 
 import ast
 import warnings
@@ -57,18 +59,19 @@ FUNCTIONS: dict[str, int | None] = {
 
 @dataclass(frozen=True)
 class Formula:
-    """A function written as text, e.g. `Formula("2*sin(3*t)")`: an input over time, or a law.
+    """A function given as text, e.g. `Formula("2*sin(3*t)")`: an input over time, or a law.
 
-    Numbers, `+ - * / **`, comparisons, `a if c else b`, pi, e, and the functions sin, cos, tan,
-    asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs, sign, floor, ceil, min,
-    max, where(c, a, b), heaviside. Nothing else can be in it, so that files from anywhere are safe.
+    Formulas consist of numbers, `+ - * / **`, comparisons, `a if c else b`, pi, e, and the
+    functions sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, log10, sqrt, abs,
+    sign, floor, ceil, min, max, where(c, a, b) and heaviside. Nothing else is accepted, so that
+    files from unknown sources are safe. Derivatives are exact.
 
     Parameters
     ----------
     text : str or sequence of str
         The formula, or one for each component of a vector.
-    variables : sequence of str
-        Names of the arguments, in order; by default the time t [s]. Springs call their laws with
+    variables : str or sequence of str
+        Names of the arguments, in order. Default: the time t [s]. Springs call their laws with
         the coordinate, `Formula("50*x**3", "x")`, dampers with the rate, `Formula("2*v", "v")`.
     """
 
@@ -79,14 +82,17 @@ class Formula:
     program: Program = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Read the text, and say what is wrong with it."""
+        """Parse the text; raise `InputError` if it is invalid."""
         texts = (self.text,) if isinstance(self.text, str) else _texts(self.text)
         variables = tuple(self.variables)
         for name in variables:
             if not isinstance(name, str) or not name.isidentifier():
-                raise InputError(f"Formula: {name!r} cannot be the name of a variable")
+                raise InputError(f"Formula: {name!r} is not a valid name of a variable")
             if name in CONSTANTS or name in FUNCTIONS:
-                raise InputError(f"Formula: '{name}' is taken; choose another name of a variable")
+                raise InputError(
+                    f"Formula: '{name}' is the name of a function or constant; choose another "
+                    "variable name"
+                )
         if not isinstance(self.text, str):
             object.__setattr__(self, "text", texts)
         object.__setattr__(self, "variables", variables)
@@ -97,34 +103,35 @@ class Formula:
         object.__setattr__(self, "program", graph.program(*rows))
 
     def __call__(self, *values: float) -> float | Array:
-        """Return the value: a number, or an array (size,) of several formulas."""
+        """Return the value: a number, or an array (size,) for several formulas."""
         if len(values) != len(self.variables):
             names = ", ".join(self.variables)
             raise InputError(
                 f"formula {self.text!r} is a function of ({names}) and was called with "
-                f"{len(values)} value(s); give Formula its variables in the order of the arguments"
+                f"{len(values)} value(s); give its variables in the order of the arguments: "
+                "Formula(text, variables)"
             )
         found = [float(value) for value in self.program(*map(np.float64, values))]
         return found[0] if isinstance(self.text, str) else np.array(found)
 
     def over(self, times: Array) -> Array:
-        """Return the values of a function of one variable at many times [s]; (times, size)."""
+        """Return the values of a function of time at many times [s]; (times, size)."""
         if len(self.variables) != 1:
             return np.array([np.atleast_1d(self(t)) for t in times])
         values = self.program(np.asarray(times, dtype=float))
         columns = [np.broadcast_to(value, times.shape) for value in values]
         return np.column_stack(columns).astype(float)
 
-    def slope(self, place: int = 0) -> "Slope":
-        """Return the derivative of a single formula by one of its variables."""
+    def slope(self, place: int = 0) -> Slope:
+        """Return the derivative of a single formula with respect to one of its variables."""
         return Slope(self.graph, self.graph.slope(self.rows[0], place))
 
     def is_of(self, count: int) -> bool:
-        """Tell whether it is a single formula of so many variables."""
+        """Return whether it is a single formula of this many variables."""
         return isinstance(self.text, str) and len(self.variables) == count
 
-    def __reduce__(self) -> tuple[type["Formula"], tuple[str | Sequence[str], Sequence[str]]]:
-        """Copies and other processes get the text, and read it again."""
+    def __reduce__(self) -> tuple[type[Formula], tuple[str | Sequence[str], Sequence[str]]]:
+        """Copy and pickle the text only."""
         return Formula, (self.text, self.variables)
 
 
@@ -137,15 +144,15 @@ class Slope:
 
     @cached_property
     def program(self) -> Program:
-        """The operations that it consists of."""
+        """The operations of the derivative."""
         return self.graph.program(self.row)
 
     def __call__(self, *values: float) -> float:
-        """Return its value."""
+        """Return the value."""
         return float(self.program(*map(np.float64, values))[0])
 
-    def slope(self, place: int = 0) -> "Slope":
-        """Return its derivative by one of the variables."""
+    def slope(self, place: int = 0) -> Slope:
+        """Return the derivative with respect to one of the variables."""
         return Slope(self.graph, self.graph.slope(self.row, place))
 
 
@@ -155,12 +162,12 @@ def _texts(value: Iterable[str]) -> tuple[str, ...]:
     except TypeError:
         texts = ()
     if not texts or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"Formula: expected a text or several, got {value!r}")
+        raise InputError(f"Formula: expected a string or a list of strings, got {value!r}")
     return texts
 
 
 def parse(text: str, variables: Iterable[str], graph: Graph) -> int:
-    """Return the row of a graph that a text describes, or say what is wrong with it."""
+    """Return the row of a graph for a text; raise `InputError` if it is invalid."""
     if len(text) > LONGEST:
         _refuse(text, f"it has {len(text)} characters; {LONGEST} are the most")
     try:
@@ -187,7 +194,7 @@ def _refuse(text: str, why: str) -> NoReturn:
 def _term(node: ast.AST, variables: tuple[str, ...], graph: Graph, depth: int) -> int:
     """Return the row of a part of a formula."""
     if depth > DEEPEST:
-        raise InputError(f"its operations are nested deeper than {DEEPEST}")
+        raise InputError(f"its operations are nested more deeply than {DEEPEST}")
     if isinstance(node, ast.Name) and node.id in variables:
         return graph.variable(variables.index(node.id))
     if isinstance(node, ast.Name | ast.Constant):
@@ -202,7 +209,7 @@ def _term(node: ast.AST, variables: tuple[str, ...], graph: Graph, depth: int) -
 
 
 def _joined(graph: Graph, operations: list[str], rows: list[int]) -> int:
-    """Return one operation on all rows, or several as they stand between them."""
+    """Return one operation on all rows, or several operations between consecutive rows."""
     first = operations[0]
     if first == "pos":
         return rows[0]
@@ -229,7 +236,7 @@ def _number(node: ast.Name | ast.Constant, variables: tuple[str, ...]) -> float:
     try:
         return _finite(float(node.value), node)  # type: ignore[arg-type]
     except OverflowError:
-        raise InputError("a number in it is too large") from None
+        raise InputError("it contains a number that is too large") from None
 
 
 def _finite(value: float, node: ast.AST) -> float:
@@ -262,7 +269,7 @@ def _call(node: ast.Call) -> tuple[list[str], list[ast.expr]]:
         raise InputError(f"no function '{name}'; {did_you_mean(name, FUNCTIONS)}")
     name, count = node.func.id, FUNCTIONS[node.func.id]
     if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
-        raise InputError(f"{name}(...) takes plain arguments only")
+        raise InputError(f"{name}(...) takes positional arguments only")
     if len(node.args) != (count or max(1, len(node.args))):
         wanted = "at least one" if count is None else str(count)
         raise InputError(f"{name}(...) takes {wanted} argument(s), got {len(node.args)}")

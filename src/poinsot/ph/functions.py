@@ -1,5 +1,7 @@
 """Port-Hamiltonian systems from Python functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -69,7 +71,7 @@ class MatrixOfState:
 
 @dataclass(frozen=True, eq=False)
 class FunctionSystem(PHSystem):
-    """A system of Python callables. Made by `from_functions`."""
+    """A system from Python functions; made by `from_functions`."""
 
     energy: Callable[[Vector], ArrayLike]
     costate: Callable[[Vector], ArrayLike] | None
@@ -217,30 +219,32 @@ def from_functions(
     E, J, R, B : array or callable
         A constant matrix, or x -> matrix. Default: E = identity, R = 0, no ports.
     z : callable
-        x -> costate. It may be left out when E is the identity: then z = grad H.
+        x -> costate. Default, if E is the identity: grad H.
     r : callable
         (x, z) -> nonlinear dissipation with z·r >= 0.
     dz : callable
-        x -> dz/dx; the Hessian of H when E is the identity.
+        x -> dz/dx; the Hessian of H if E is the identity.
     dE, dJ, dR, dB : callable
-        (x, a) -> derivative of E(x) a, ... with respect to x, a held fixed.
+        (x, a) -> derivative of E(x) a, ... with respect to x, for fixed a.
     dr_dx, dr_dz : callable
         (x, z) -> derivatives of r.
     algebraic : sequence of str
-        With a callable E: the states whose columns of E are always zero.
+        For a callable E: states whose columns of E are always zero.
     quadratic : bool
-        Declare H quadratic: the midpoint rule is then exact and needs no correction.
+        Declare H quadratic: the midpoint rule is then exact without correction.
 
     Warns
     -----
     MissingDerivativeWarning
-        Names the derivatives that were left out and are computed by finite differences.
+        Names the derivatives that are computed by finite differences.
     """
     function(H, f"system '{name}': H")
     blocks = as_states(states, name)
     n, m = sum(s.size for s in blocks), sum(p.size for p in ports)
     if z is None and E is not None:
-        raise InputError(f"system '{name}': with E given, z (E^T z = grad H) must be given too")
+        raise InputError(
+            f"system '{name}': if E is given, z with E^T z = grad H must be given, too"
+        )
 
     def checked(what: str, given: Any, shape: tuple[int, int]) -> Checked | None:
         return None if given is None else Checked(given, shape, f"system '{name}': {what}")

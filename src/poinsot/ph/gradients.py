@@ -1,4 +1,4 @@
-r"""Discrete gradients: what makes an energy balance exact in discrete time.
+r"""Discrete gradients, which make the energy balance exact in discrete time.
 
 A discrete gradient of H satisfies directionality and consistency [KB24, def. 4.1]
 
@@ -6,10 +6,12 @@ A discrete gradient of H satisfies directionality and consistency [KB24, def. 4.
           \bar\nabla H(x, x) = \nabla H(x).
 
 A descriptor system needs its costate counterpart, a discrete z with
-z·E(x_mid)(x_1 - x_0) = H(x_1) - H(x_0). All gradients here produce that; with E = I they are the
-textbook's. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction goes along e, so that multipliers
-(rows where e = 0) are left alone and a singular E needs no special case.
+z·E(x_mid)(x_1 - x_0) = H(x_1) - H(x_0). All gradients here give that; for E = I they are the usual
+ones. With e = E(x_mid)(x_1 - x_0), Gonzalez' correction is along e, so that multipliers (rows with
+e = 0) are not changed and a singular E needs no special treatment.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -102,7 +104,7 @@ class Step:
 
 @dataclass(frozen=True)
 class DiscreteGradient(ABC):
-    """A rule that turns two states into a discrete costate."""
+    """Base class of rules that compute a discrete costate from two states."""
 
     #: What it does to parts of a system that have derivatives of their own over a step.
     rule: ClassVar[Rule] = Rule.DISCRETE
@@ -157,7 +159,7 @@ class Function(Stores):
 
 @dataclass(frozen=True)
 class Midpoint(DiscreteGradient):
-    """z(x_mid): a discrete gradient for quadratic H [LKB26, eq. (51)], and only then."""
+    """z(x_mid): a discrete gradient for quadratic H only [LKB26, eq. (51)]."""
 
     rule = Rule.MIDPOINT
 
@@ -175,13 +177,14 @@ NODES = (0.0, GAUSS_3[0][0], 0.5, GAUSS_3[2][0], 1.0)
 
 @dataclass(frozen=True)
 class Gonzalez(DiscreteGradient):
-    r"""Gonzalez' gradient, storage by storage [KB24, eq. (71)].
+    r"""Gonzalez' discrete gradient, for each storage [KB24, eq. (71)].
 
     .. math:: z = z(x_m) + \frac{\Delta H - z(x_m) \cdot e}{e \cdot e}\, e,
               \qquad e = E(x_m)(x_1 - x_0)
 
     As dx -> 0 the numerator, a difference of nearly equal numbers, loses all its digits. It is then
-    taken as the integral of (grad H - grad H(x_m))·dx along the path by Gauss' rule, which loses
+    computed as the integral of (grad H - grad H(x_m))·dx along the path by Gauss quadrature, which
+    loses
     none; see `excess`.
     """
 
@@ -288,9 +291,9 @@ def without_loss(
 
 @dataclass(frozen=True)
 class Partitioned(DiscreteGradient):
-    """Gonzalez' gradient block by block, the other blocks held at x0 and at x1 [KB24, app. A].
+    """Gonzalez' gradient block by block, with the other blocks held at x0 and at x1 [KB24, app. A].
 
-    `blocks` are index lists that divide the states; they are visited forwards and backwards and
+    `blocks` are index lists that partition the states; they are visited forwards and backwards and
     averaged, which for two blocks is eq. (129). E must not couple two blocks.
     """
 
@@ -344,7 +347,9 @@ class Partitioned(DiscreteGradient):
         if not blocks and isinstance(stores, PHSystem):
             blocks = [np.arange(s.start, s.stop) for s in stores.slices.values()]
         if sorted(i for block in blocks for i in block) != list(range(n)):
-            raise InputError("partitioned gradient: the blocks must contain every state once")
+            raise InputError(
+                "partitioned gradient: the blocks must contain each state exactly once"
+            )
         return blocks
 
     def _check_uncoupled(self, E: Matrix, blocks: Sequence[NDArray[np.intp]]) -> None:
@@ -353,15 +358,15 @@ class Partitioned(DiscreteGradient):
             owner[rows] = b
         i, j = np.nonzero(dense(E))
         if np.any(owner[i] != owner[j]):
-            raise InputError("partitioned gradient: E couples two of its blocks; join them")
+            raise InputError("partitioned gradient: E couples two of its blocks; merge them")
 
 
 @dataclass(frozen=True)
 class MeanValue(DiscreteGradient):
     """The mean of z along the straight path (average vector field) [QM08].
 
-    Integrated by Gauss' rule with `nodes` points: exact for polynomial H of degree 2 nodes. Only
-    for constant E.
+    Computed by Gauss quadrature with `nodes` points: exact for polynomial H of degree 2 nodes.
+    Constant E only.
     """
 
     nodes: int = 6

@@ -1,8 +1,8 @@
-r"""Functions as tables of operations: one row each, on rows before it.
+"""Functions as tables of operations: each row is one operation on earlier rows.
 
-What formulas and expressions have in common: a table is evaluated row by row, over numbers or
-arrays alike; it is differentiated by further rows; and it becomes machine code (`ph.compiled`).
-Equal operations on equal rows are one row.
+Formulas and expressions share this form: a table is evaluated row by row for numbers or arrays,
+differentiated by further rows, and compiled to machine code (`ph.compiled`). Equal operations on
+equal rows are one row.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,7 @@
-"""Interconnections whose steps are those of one part, the host, with networks at its ports.
+"""Interconnections with the time steps of one part, the host, and networks at its ports.
 
-A mechanism keeps its own time steps in this way, its names and the compiled engine, whatever is
-joined to it.
+A mechanism keeps its own time steps, names and the compiled engine this way, whatever is connected
+to it.
 """
 
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """Interconnection: systems in, a system of the same class out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -21,22 +23,22 @@ def interconnect(
     connections: Connection | Sequence[Connection],
     name: str | None = None,
 ) -> Interconnection:
-    """Join systems at their ports; the result is a system with the ports that are left.
+    """Connect systems at their ports to one system with the remaining ports.
 
-    States and ports keep their names, so these must be unique; `system.prefixed("left")` renames.
-    A transformer or a junction adds a multiplier state `lambda(port, ...)`.
+    States and ports keep their names, which must be unique; `system.prefixed("left")` renames. A
+    transformer or a junction adds a multiplier state `lambda(port, ...)`.
 
     Parameters
     ----------
     *systems : PHSystem
-        One or more; a single system can be joined with itself.
+        One or more systems; ports of a single system can be connected with each other.
     connections : Connection or sequence of Connection
-        Transformer, Gyrator, Junction, Resistor, Swap; each port is used at most once.
+        `Transformer`, `Gyrator`, `Junction`, `Resistor`, `Swap`; each port is used at most once.
     name : str
-        Name of the result; default: the names of the systems joined by `+`.
+        Name of the result. Default: the names of the systems, joined by `+`.
     """
     if not systems:
-        raise InputError("interconnect: no system given")
+        raise InputError("interconnect: give at least one system")
     for system in systems:
         if not isinstance(system, PHSystem):
             raise InputError(f"interconnect: expected systems, one by one, got {system!r}")
@@ -76,11 +78,14 @@ def interconnect(
                 raise InputError(f"interconnect: port '{port_name}' is connected twice")
             if places[port_name].port.driven:
                 raise InputError(
-                    f"interconnect: port '{port_name}' is a drive, whose motion is prescribed; "
-                    "join a motor (JointPort) instead"
+                    f"interconnect: port '{port_name}' is a drive with a prescribed motion; "
+                    "connect a JointPort instead"
                 )
             if places[port_name].port.status == "fed":
-                raise InputError(f"interconnect: port '{port_name}' is closed by an input already")
+                raise InputError(
+                    f"interconnect: port '{port_name}' is closed by an input already; leave out "
+                    "the input"
+                )
             taken.append(port_name)
         here = tuple(places[port_name] for port_name in law.ports)
         joined = [place.port for place in here]
@@ -149,14 +154,16 @@ def _taken_apart(
 
 
 def feed(system: PHSystem, port: str, signal: Signal | ArrayLike) -> PHSystem:
-    """Close a port by an input: a function of time [s], a formula of t as text, or a constant."""
+    """Close a port by an input: a function of time [s], a formula in t, or a constant."""
     target = system.port(port)
     if target.by_law:
-        raise InputError(f"port '{port}' is closed by a law already; leave that out to feed it")
+        raise InputError(
+            f"port '{port}' is closed by a law already; remove the law, or leave out the input"
+        )
     if target.driven:
         raise InputError(
-            f"port '{port}' is a drive, whose motion is prescribed already; change that, or take a "
-            "JointPort to feed a force"
+            f"port '{port}' is a drive with a prescribed motion; change that motion, or use a "
+            "JointPort for a force"
         )
     try:
         fed = replace(target, signal=as_signal(signal))
@@ -177,8 +184,13 @@ def close(
 ) -> Interconnection:
     """Close a port by a resistor (a number or matrix D, u = -D y) or by another system.
 
-    Another system is joined at its port `by` (its only one by default) by a gyrator, u = -y_2,
-    u_2 = y, which suits a spring on a mass; pass `kind=Transformer` to tie the outputs instead.
+    Parameters
+    ----------
+    by : str
+        Port of the other system. Default: its only one.
+    kind : type
+        Connection to the other system. Default: a gyrator, u = -y_2, u_2 = y, as for a spring on a
+        mass; `Transformer` ties the outputs instead.
     """
     system.port(port)
     if not isinstance(element, PHSystem):
@@ -186,8 +198,8 @@ def close(
     if by is None:
         if len(element.ports) != 1:
             raise InputError(
-                f"close '{port}': system '{element.name}' has {len(element.ports)} ports; "
-                "say which one by by='...'"
+                f"close '{port}': system '{element.name}' has {len(element.ports)} ports; choose "
+                "one by by='...'"
             )
         by = element.ports[0].name
     return interconnect(system, element, connections=kind(port, by))

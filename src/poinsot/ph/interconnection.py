@@ -1,4 +1,6 @@
-"""The system that several systems joined at their ports make; see `interconnect`."""
+"""The system formed by several systems connected at their ports; see `interconnect`."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Interconnection(JoinedSystem):
-    """Several systems joined at their ports, and how a run takes them. Made by `interconnect`.
+    """Several systems connected at their ports; made by `interconnect`.
 
-    Where a mechanism is among the parts, it keeps its own time steps and the compiled engine, if
-    connections allow it; see `ph.hosting`. `regulators` feed ports over time steps: see
+    If a mechanism is among the parts, it keeps its own time steps and the compiled engine, if the
+    connections allow it; see `ph.hosting`. `regulators` set inputs over time steps: see
     `ph.regulators`.
     """
 
     #: Whether time steps are those of any system, even where a mechanism has its own.
     general: bool = False
-    regulators: tuple["Regulator", ...] = ()
+    regulators: tuple[Regulator, ...] = ()
 
     @property
     def start(self) -> Vector:
@@ -47,7 +49,7 @@ class Interconnection(JoinedSystem):
         return x
 
     @cached_property
-    def hosting(self) -> "Hosting | None":
+    def hosting(self) -> Hosting | None:
         """The same as one part, such as a mechanism, and what is joined to its ports."""
         from poinsot.ph.hosting import Hosting  # imports this module
 
@@ -79,7 +81,7 @@ class Interconnection(JoinedSystem):
             return replace(self, general=True)
         return super().in_form(formulation)
 
-    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> PHSystem:
+    def in_steps(self, scheme: Scheme, x: Vector, h: float) -> PHSystem:
         """Return it with general steps where networks do not determine the mechanism's inputs."""
         hosting = self.hosting
         served = hosting is not None and hosting.serves(h / 2, x, np.zeros(self.m), h)
@@ -90,41 +92,40 @@ class Interconnection(JoinedSystem):
         return self._with_parts([part.remembering() for part in self.parts])
 
     def stage_equations(
-        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
-    ) -> "StageEquations | None":
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
         """Return those of a mechanism with networks at its ports, where that suffices."""
         if self.hosting is not None and self.hosting.serves(t, x0, u, h):
             return self.hosting.stages(scheme, t, x0, u, h)
         for regulator in self.regulators:
             raise InputError(
-                f"controller '{regulator.name}': a rigid connection to the mechanism leaves no "
-                "time steps of its own to it, which controllers in continuous time need; replace "
-                "the connection by a joint or a gear of the model, or sample the controller: "
-                "every=..."
+                f"controller '{regulator.name}': controllers in continuous time are not available "
+                "for mechanisms with rigid connections to other systems; replace the connection "
+                "by a joint or a gear of the model, or use a sampled controller: every=..."
             )
         for part in self.parts:
             if part.own_steps_only:
                 raise InputError(
-                    f"system '{self.name}': {part.own_steps_only}; a rigid connection to the "
-                    "mechanism leaves no time steps of its own to it"
+                    f"system '{self.name}': {part.own_steps_only}; this is not possible for "
+                    "mechanisms with rigid connections to other systems"
                 )
         for port in self.ports:
             if port.driven:
                 raise InputError(
-                    f"system '{self.name}': the motion of drive '{port.name}' is kept by the time "
-                    "steps of a mechanism, which a rigid connection to it does not allow; replace "
-                    "the connection by a joint or a gear of the model"
+                    f"system '{self.name}': the motion of drive '{port.name}' cannot be prescribed "
+                    "in a mechanism with rigid connections to other systems; replace the "
+                    "connection by a joint or a gear of the model"
                 )
         return None
 
-    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a mechanism with networks at its ports in the compiled engine."""
         hosting = self.hosting
         if hosting is None or not hosting.serves(h / 2, x, np.zeros(self.m), h):
             return None
         return hosting.runner(scheme, x, h, options)
 
-    def exact_under(self, scheme: "Scheme") -> bool:
+    def exact_under(self, scheme: Scheme) -> bool:
         """Whether a mechanism keeps the balance: networks do in any case; else whether all do."""
         if self.hosting is not None:
             return self.hosting.system.exact_under(scheme)

@@ -1,4 +1,6 @@
-"""The equations of several systems joined at their ports."""
+"""The equations of several systems connected at their ports."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

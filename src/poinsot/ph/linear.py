@@ -1,5 +1,7 @@
 """Linear port-Hamiltonian systems, from matrices."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +19,7 @@ from poinsot.ph.system import PHSystem, State, Storage, as_states, nonzero_rows,
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem(PHSystem):
-    """E x' = (J - R) Q x + B u with H = 1/2 x^T E^T Q x. Made by `linear`."""
+    """A linear system E x' = (J - R) Q x + B u, H = 1/2 x^T E^T Q x; made by `linear`."""
 
     matrix_E: Matrix
     matrix_J: Matrix
@@ -87,9 +89,9 @@ class LinearSystem(PHSystem):
         return np.asarray((self.matrix_E * self.matrix_Q).sum(axis=0)).reshape(-1)
 
     def sizes(self, x: Vector) -> Vector:
-        """Return how large states are: those that store energy as they would share it.
+        """Return natural sizes of states: those that store equal energies.
 
-        The one that stores most by its unit has size 1 in it.
+        The state that stores most energy per unit has size 1.
         """
         stored = self.bends > 0
         bends = np.where(stored, self.bends, 1.0)
@@ -126,13 +128,15 @@ def linear(
     states : sequence of State or str
         The blocks of x in order; a string is a block of size 1.
     J, R : (n, n)
-        Skew-symmetric structure; symmetric positive semi-definite dissipation (default 0).
+        Structure matrix, skew-symmetric, and dissipation matrix, symmetric positive semi-definite.
+        Default: R = 0.
     Q, E : (n, n)
-        Costate z = Q x and descriptor matrix (default identity), E^T Q symmetric.
+        Matrix of the costate z = Q x, and descriptor matrix, with E^T Q symmetric. Default: E =
+        identity.
     B : (n, m)
-        Columns of all ports in order (default: no ports).
+        Port matrix; columns of all ports in order. Default: no ports.
     ports : sequence of Port
-        Their sizes add up to m.
+        Ports, whose sizes add up to m.
     """
     blocks = as_states(states, name)
     n, m = sum(s.size for s in blocks), sum(p.size for p in ports)

@@ -1,14 +1,14 @@
 r"""A time step as a linear map near its solution, forwards and backwards.
 
-A step solves F(w; x0, p) = 0 and leaves x1 = M(w; x0, p). By the implicit function theorem
+A step solves F(w; x0, p) = 0 and gives x1 = M(w; x0, p). By the implicit function theorem
 
 .. math::
 
     F_w\, dw + F_x\, dx_0 + F_p\, dp = 0, \qquad
     dx_1 = M_w\, dw + M_x\, dx_0 + M_p\, dp ,
 
-which is the derivative of the discrete map itself, whatever its step size. Its transpose carries
-the gradient of a function of x1 back to x0 and to the parameters p.
+which is the derivative of the discrete map for any step size. Its transpose maps the gradient of a
+function of x1 to gradients with respect to x0 and to the parameters p.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Dense or sparse matrices behind one name, and their assembly from blocks."""
+"""Dense and sparse matrices with one interface, and their assembly from blocks."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, TypeGuard

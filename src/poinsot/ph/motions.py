@@ -1,4 +1,4 @@
-"""Prescribed motions: what a drive feeds into its port, a rate that adds up to a position."""
+"""Prescribed motions of drives: rates whose sums are positions."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def _values(signal: Signal, times: Array) -> Array:
         values = np.array([_value(signal, t) for t in times.tolist()])
     if values.size != times.size:
         raise InputError(
-            f"a prescribed motion is one number at a time; at t = {times[0]:g} s it is "
+            f"a prescribed motion must be one number at each time; at t = {times[0]:g} s it is "
             f"{values[0].tolist()}"
         )
     return values.reshape(-1, 1)

@@ -1,12 +1,12 @@
-r"""Networks: what an interconnection joins to the ports of one part, seen from that part.
+r"""Networks: everything that an interconnection connects to the ports of one part, the host.
 
 Over a time step, all other parts and connections are a relation between the outputs y and the
 inputs u of those ports. Solved for u it is a law,
 
 .. math:: u = u(y), \qquad S = \partial u / \partial y ,
 
-that closes the ports of the part, which is called the host: a mechanism then takes the step by its
-own equations, in either engine, and the network follows.
+that closes the ports of the host: a mechanism then takes the step by its own equations, in either
+engine, and the network follows.
 """
 
 from collections.abc import Sequence
@@ -180,8 +180,9 @@ class Network:
         if self.regulators and instant and not self._is_regular(self.over(t, x, u, h)):
             names = ", ".join(f"'{each.regulator.name}'" for each in self.regulators)
             raise InputError(
-                f"controllers {names}: an algebraic loop: what they read follows at the same "
-                "instant from what they feed, and is not determined; sample one of them (every=...)"
+                f"controllers {names}: their channels depend on their own outputs at the same "
+                "instant, a singular algebraic loop; use a sampled controller for one of them "
+                "(every=...)"
             )
 
     def _is_regular(self, step: "NetworkStep") -> bool:

@@ -1,4 +1,4 @@
-"""Null spaces of sparse matrices, by QR with the structure kept."""
+"""Null spaces of sparse matrices, by QR with preserved sparsity."""
 
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,6 +1,6 @@
 """Systems as operations: their equations on rows of a graph instead of numbers.
 
-What is made of such rows becomes machine code with all derivatives, see `graphs` and `compiled`.
+Such rows are compiled to machine code with all derivatives, see `graphs` and `compiled`.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,6 @@
-"""Ports: the places where power enters a system."""
+"""Ports, through which systems exchange power."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +19,7 @@ from poinsot.ph.signals import Constant, Signal, Table
 
 @dataclass(frozen=True)
 class Port:
-    """A power port: input u and output y with u·y the power put INTO the system, in W.
+    """A power port with input u and output y; u·y is the power supplied to the system [W].
 
     Parameters
     ----------
@@ -26,13 +28,14 @@ class Port:
     size : int
         Length of u and of y.
     effort, flow : str or None
-        Their SI units (e.g. `"N"` and `"m/s"`); the product must be W. None: not checked.
+        SI units of effort and flow, such as `"N"` and `"m/s"`; their product must be W. None: not
+        checked.
     input : {"effort", "flow"}
         Which of the two is the input u; the other one is the output y.
     signal : callable or None
-        u(t) when the port is closed by an input; None while it is open, then u = 0.
+        Input u(t) of a closed port; None: open, with u = 0.
     by_law : bool
-        The port is closed by a law of the state, which its system knows.
+        Whether the port is closed by a law of the state, which its system evaluates.
     """
 
     name: str
@@ -51,7 +54,9 @@ class Port:
         if self.input not in ("effort", "flow"):
             raise InputError(f"port '{self.name}': input is '{self.input}', not 'effort' or 'flow'")
         if (self.effort is None) != (self.flow is None):
-            raise InputError(f"port '{self.name}': give the units of both effort and flow, or none")
+            raise InputError(
+                f"port '{self.name}': give the units of both effort and flow, or neither"
+            )
         if self.effort is not None and self.flow is not None:
             power = units.product(self.effort, self.flow)
             if power != units.exponents("W"):
@@ -72,9 +77,9 @@ class Port:
 
     @property
     def status(self) -> Literal["open", "fed"]:
-        """`"fed"` when closed by an input signal, else `"open"`.
+        """`"fed"` if closed by an input signal, otherwise `"open"`.
 
-        Connected ports are no longer among the ports of a system; see `PHSystem.connected`.
+        Connected ports are no longer ports of a system; see `PHSystem.connected`.
         """
         return "fed" if self.by_law or self.signal is not None else "open"
 
@@ -85,12 +90,12 @@ class Port:
 
     @property
     def takes_inputs(self) -> bool:
-        """Whether something can be put in: not where a law feeds it, nor into a transmission."""
+        """Whether it accepts an input: not if it is closed by a law, nor for transmissions."""
         still = isinstance(self.signal, Prescribed) and self.signal.still
         return not (self.by_law or still)
 
     @property
-    def swapped(self) -> "Port":
+    def swapped(self) -> Port:
         """The same port with input and output exchanged."""
         return replace(self, input="flow" if self.input == "effort" else "effort", signal=None)
 
@@ -100,13 +105,13 @@ class Port:
         return f"'{self.name}' (size {self.size}{unit})"
 
     def u(self, t: float) -> Array:
-        """Evaluate the input at time t [s], checked; shape (size,)."""
+        """Return the input at time t [s], checked; shape (size,)."""
         if self.signal is None:
             return np.zeros(self.size)
         return self.u_over(np.array([t])).reshape(-1)
 
     def u_over(self, times: Array) -> Array:
-        """Evaluate the input at many times [s], checked; shape (times, size)."""
+        """Return the input at many times [s], checked; shape (times, size)."""
         if self.signal is None:
             return np.zeros((times.size, self.size))
         if isinstance(self.signal, Constant | Table | Formula | Prescribed):
@@ -141,9 +146,9 @@ class Port:
             ) from None
 
     def u_of_steps(self, times: Array) -> Array:
-        """Evaluate the input of every step between times [s], checked; shape (steps, size).
+        """Return the input of every step between times [s], checked; shape (steps, size).
 
-        That is the one at the midpoint, or the mean of a prescribed motion.
+        It is the value at the midpoint, or the mean of a prescribed motion.
         """
         middle = (times[:-1] + times[1:]) / 2
         if not isinstance(self.signal, Prescribed):
@@ -178,7 +183,5 @@ def count_inputs(name: str, B: Any, ports: Sequence[Port]) -> int:
         if not isinstance(port, Port):
             raise InputError(f"system '{name}': expected a Port, got {port!r}")
     if (B is None) != (len(ports) == 0):
-        raise InputError(
-            f"system '{name}': give B and the ports of its columns together, or none of them"
-        )
+        raise InputError(f"system '{name}': give both B and the ports of its columns, or neither")
     return sum(port.size for port in ports)

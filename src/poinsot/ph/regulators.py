@@ -1,10 +1,10 @@
-r"""Regulators: laws that feed ports in continuous time, as part of the equations of a step.
+r"""Regulators: laws that set inputs in continuous time, as part of the equations of a step.
 
 .. math:: u = f(t, m), \qquad m_i = y_i, \quad m_i = m_i^0 + \tfrac h2 y_i, \quad m_i = x_i
 
-all at the midpoint of a step of size h: outputs of ports, what these are the rates of, and states.
-Where a quantity was at the beginning of the step, m^0, is the input of a port without power. A
-regulator may read what those before it feed, one after the other: their inputs are put in.
+all at the midpoint of a step of size h: outputs of ports, their time integrals, and states. The
+value of a quantity at the beginning of the step, m^0, is the input of a port without power. A
+regulator may read the inputs that earlier ones set; their laws are substituted.
 """
 
 from abc import ABC, abstractmethod

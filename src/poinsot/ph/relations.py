@@ -1,7 +1,9 @@
-"""The three relations that a port-Hamiltonian system consists of [BHRS25, def. 7], at one state.
+"""The three relations of a port-Hamiltonian system [BHRS25, def. 7] at one state.
 
-Each is given by numbers, and says by how much it is not what it should be.
+Each consists of matrices, and returns its defects.
 """
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -66,7 +68,7 @@ def _of_one_size(a: Array) -> Array:
 
 @dataclass(frozen=True)
 class DiracStructure(Subspace):
-    """A subspace of flows and efforts, spanned by the columns of (F; E); F, E have n rows."""
+    """A space of flows and efforts, spanned by the columns of (F; E); F and E have n rows."""
 
     F: Array
     E: Array
@@ -83,14 +85,16 @@ class DiracStructure(Subspace):
 
     isotropy_defect = power_defect
 
-    def restricted(self, C: ArrayLike) -> "DiracStructure":
+    def restricted(self, C: ArrayLike) -> DiracStructure:
         r"""Return the Dirac structure of the efforts with C e = 0; C has shape (l, n).
 
         .. math:: \{(f, e) : C e = 0,\ (f + C^\top \mu, e) \in D \text{ for some } \mu\}
 
-        [BHRS25, prop. 4], where C is called E(x). At one state it is a Dirac structure whatever the
-        rank of C; over states it is a modulated one where the dimension of the elements of D with
-        C e = 0 is constant (remark 5).
+        [BHRS25, prop. 4], where C is called E(x). At one state it is a Dirac structure for any rank
+        of C;
+        over states it is a modulated one if the dimension of the elements of D with C e = 0 is
+        constant
+        (remark 5).
         """
         rows = as_matrix(C, (np.shape(C)[0], len(self.E)), "restriction: C")
         free = scipy.linalg.null_space(rows @ self.E)
@@ -103,9 +107,9 @@ class DiracStructure(Subspace):
 
 @dataclass(frozen=True)
 class LagrangianSubmanifold(Subspace):
-    """The tangent space at a point, spanned by the columns of (S; P); S, P have n rows.
+    """The tangent space at a point, spanned by the columns of (S; P); S and P have n rows.
 
-    S is the tangent of what is stored, P that of its efforts.
+    S is the tangent of the stored quantities, P that of their efforts.
     """
 
     S: Array
@@ -118,16 +122,16 @@ class LagrangianSubmanifold(Subspace):
 
     @property
     def isotropy_defect(self) -> float:
-        """max|S^T P - P^T S|, relative: v1·w2 - w1·v2 = 0 for any two of its elements (def. 5)."""
+        """max|S^T P - P^T S|, relative: v1·w2 - w1·v2 must vanish for any two elements (def. 5)."""
         product = self.S.T @ self.P
         return largest(product - product.T) / max(largest(product), np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
 class ResistiveRelation:
-    """All pairs (flow, effort(flow)), of n entries each: what is lost is flow·effort.
+    """All pairs (flow, effort(flow)) with n entries each; the dissipated power is flow·effort.
 
-    `flows` (k, n) are tried besides random ones.
+    `flows` (k, n) are tested in addition to random ones.
     """
 
     effort: Callable[[Vector], Vector]
@@ -137,7 +141,7 @@ class ResistiveRelation:
 
     @property
     def defect(self) -> float:
-        """How negative flow·effort gets [BHRS25, def. 6], relative to the sizes of both.
+        """How negative flow·effort becomes [BHRS25, def. 6], relative to the sizes of both.
 
         The random flows have many magnitudes.
         """
@@ -153,7 +157,7 @@ class ResistiveRelation:
         return worst if worst > 4 * self.n * EPS else 0.0
 
     def distance(self, flow: Vector, effort: Vector) -> float:
-        """Return how far a pair is from the relation, relative to the effort."""
+        """Return the distance of a pair from the relation, relative to the effort."""
         exact = self.effort(flow)
         size = max(float(np.linalg.norm(exact)), np.finfo(float).tiny)
         return float(np.linalg.norm(effort - exact)) / size

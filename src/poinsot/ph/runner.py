@@ -1,4 +1,4 @@
-"""What a run asks of a compiled engine: many steps at once, with what they add up to."""
+"""Interface of a compiled engine: many steps per call, with their balances."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

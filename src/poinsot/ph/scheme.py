@@ -1,4 +1,6 @@
-"""Schemes are data: a scheme names its ingredients and declares what it promises."""
+"""Schemes are data: each names its ingredients and declares its properties."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 
@@ -7,39 +9,38 @@ from poinsot.ph.gradients import DiscreteGradient, Rule
 
 @dataclass(frozen=True)
 class Scheme:
-    """A one-step method, by its ingredients and by what it promises.
+    """A one-step time integration scheme, described by its ingredients and properties.
 
-    Of a port-Hamiltonian system E(x_m)(x1 - x0) = h ((J - R) z - r + B u), all at the midpoint x_m;
-    of a Lagrangian in Livens' or Hamilton's form see [KB24]. The ingredients declare the stage
-    equations that it needs; a system forms them, or says that it cannot.
+    For a port-Hamiltonian system, a step is E(x_m)(x1 - x0) = h ((J - R) z - r + B u) at the
+    midpoint x_m; for a Lagrangian in Livens' or Hamilton's form see [KB24]. The ingredients declare
+    the stage equations that a scheme needs; a system forms them, or raises an error if it cannot.
 
-    Parameters
+    Attributes
     ----------
     name : str
-        What `simulate(scheme=...)` takes.
+        Name for `simulate(scheme=...)`.
     gradient : DiscreteGradient
-        How discrete derivatives are made.
+        Discrete gradient.
     order : int
-        Order of convergence, proven by test.
-    exact_energy : str
-        The energies for which H1 - H0 = h (u·y - z·(R z + r)) holds exactly:
-        `"quadratic"`, `"polynomial"` or `"any"`.
+        Order of convergence.
+    exact_energy : {"quadratic", "polynomial", "any"}
+        Energies for which H1 - H0 = h (u·y - z·(R z + r)) holds exactly.
     constant_E : bool
         Whether the scheme needs a constant E.
     stabilised : bool
-        Whether it keeps velocity constraints too, by the GGL form of a mechanism; only for models.
+        Whether velocity constraints hold too, by the GGL form of a mechanism; models only.
     formulation : {"ph", "livens", "hamiltonian"}
-        The form of the equations: of a model in directors, or in quaternions.
+        Form of the equations: of a model in directors ("ph"), or in quaternions.
     condensation : {"full", "reduced", "null-space"}
-        How many unknowns Newton's method sees; the trajectory is the same.
+        Unknowns of Newton's method; the trajectory is the same.
     mean_lever_arms : bool
-        Whether lever arms are those of the mean rotation of a step; only for models.
+        Whether lever arms are those of the mean rotation over a step; models only.
     exact_momentum : {"any", "quadratic", "free", "none"}
-        Whether momenta stay exact: those of jointed bodies; the same without springs and other
-        forces, as long as the energy is quadratic; those of free bodies only.
+        Which momenta are conserved exactly: those of all mechanisms ("any"), those of mechanisms
+        with a quadratic energy ("quadratic"), those of free bodies only ("free"), or none.
     substeps : tuple of float
-        What a step is composed of: fractions of h, one after the other, that add up to one.
-        Negative ones go back in time, without which no composition is of an order above two.
+        Substeps as fractions of h, which add up to one. Negative ones go back in time; compositions
+        of an order above two need them.
     citations : tuple of str
         Keys of the bibliography.
     """
@@ -59,5 +60,5 @@ class Scheme:
 
     @property
     def rule(self) -> Rule:
-        """How derivatives of energies and constraints are taken over a step."""
+        """Discrete derivatives of energies and constraints over a step."""
         return Rule.MEAN_LEVER_ARMS if self.mean_lever_arms else self.gradient.rule

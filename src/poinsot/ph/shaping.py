@@ -1,13 +1,15 @@
-r"""Energy shaping: the input that makes a system move like another one, of an energy of choice.
+r"""Energy shaping: the input that gives a system the dynamics of another one.
 
-Interconnection and damping assignment (IDA-PBC) [O02] looks for the input u(x) by which
+Interconnection and damping assignment (IDA-PBC) [O02] finds the input u(x) by which
 
 .. math:: E \dot x = (J - R) z - r + B u \quad\text{becomes}\quad
           E_d \dot x = (J_d - R_d) z_d - r_d, \qquad E_d^\top z_d = \nabla H_d .
 
-Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never rises.
-Where the ports cannot make up for the difference, the desired system does not match.
+Along this motion :math:`\dot H_d = -z_d \cdot (R_d z_d + r_d) \le 0`: H_d never increases. If the
+ports cannot make up for the difference, the desired system does not match.
 """
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +24,14 @@ from poinsot.ph.system import PHSystem
 
 @dataclass(frozen=True, eq=False)
 class EnergyShaping:
-    """The input that shapes a system into a desired one, and by how much that fails.
+    """The input that gives a system the dynamics of a desired one; result of `energy_shaping`.
 
-    Parameters
+    Attributes
     ----------
     system, desired : PHSystem
-        What there is, and what it is to move like: states of the same names and sizes.
+        The controlled system and the desired one, with states of the same names and sizes.
     ports : tuple of str
-        The ports of the system that act; the others stay open.
+        Actuated ports of the system; the others stay open.
     """
 
     system: PHSystem
@@ -50,12 +52,12 @@ class EnergyShaping:
         return wanted - own, abs(wanted) + abs(own)
 
     def control(self, x: ArrayLike) -> Vector:
-        """Return u(x) = B^+ (E E_d^-1 (J_d - R_d) z_d - (J - R) z), ports one after the other."""
+        """Return u(x) = B^+ (E E_d^-1 (J_d - R_d) z_d - (J - R) z), for all ports in order."""
         x = self.system.state(x)
         return np.asarray(np.linalg.lstsq(self._columns(x), self._missing(x)[0], rcond=None)[0])
 
     def defect(self, x: ArrayLike) -> float:
-        """Return what no input makes up for, as a part of the largest term: 0 if both match."""
+        """Return the remainder that no input can make up for, relative: 0 if both systems match."""
         x = self.system.state(x)
         missing, terms = self._missing(x)
         left = missing - self._columns(x) @ self.control(x)
@@ -63,7 +65,7 @@ class EnergyShaping:
         return float(np.max(abs(left), initial=0.0)) / largest if largest else 0.0
 
     def output(self, x: ArrayLike) -> Vector:
-        """Return y_d = B^T E^-T grad H_d: with u - k y_d instead of u, H_d falls by k y_d·y_d."""
+        """Return y_d = B^T E^-T grad H_d; with u - k y_d for u, H_d decreases by k y_d·y_d."""
         x = self.system.state(x)
         gradient = dense(self.desired.E(x)).T @ self.desired.z(x)
         return np.asarray(self._columns(x).T @ np.linalg.solve(dense(self.system.E(x)).T, gradient))
@@ -72,16 +74,16 @@ class EnergyShaping:
 def energy_shaping(
     system: PHSystem, desired: PHSystem, *, ports: Sequence[str] | None = None
 ) -> EnergyShaping:
-    """Return the input that makes a system move like a desired one (IDA-PBC) [O02].
+    """Return the input that gives a system the dynamics of a desired one (IDA-PBC) [O02].
 
     Parameters
     ----------
     system : PHSystem
-        What is controlled, without algebraic states, such as `ph.symbolic(...)`.
+        The controlled system, without algebraic states, such as `ph.symbolic(...)`.
     desired : PHSystem
-        What it is to move like: the same states, with J_d, R_d and H_d of choice, no ports.
+        The desired system: the same states, with J_d, R_d and H_d of choice, without ports.
     ports : sequence of str
-        The ports of the system that act; default: all of them.
+        Actuated ports of the system. Default: all.
     """
     what = f"energy shaping of system '{system.name}'"
     names = tuple(system.port_slices) if ports is None else tuple(ports)
@@ -89,7 +91,7 @@ def energy_shaping(
         if name not in system.port_slices:
             raise InputError(f"{what}: no port '{name}'; {did_you_mean(name, system.port_slices)}")
     if not names:
-        raise InputError(f"{what}: it has no ports, so that nothing can be shaped")
+        raise InputError(f"{what}: it has no ports; energy shaping needs at least one")
     own, wanted = ([(s.name, s.size) for s in each.states] for each in (system, desired))
     if own != wanted:
         raise InputError(
@@ -99,7 +101,7 @@ def energy_shaping(
     for each in (system, desired):
         if np.any(each.algebraic):
             raise InputError(
-                f"{what}: system '{each.name}' has states without a derivative; take independent "
+                f"{what}: system '{each.name}' has states without a derivative; use independent "
                 "coordinates"
             )
     return EnergyShaping(system, desired, names)

@@ -1,4 +1,6 @@
-"""Inputs over time: constants, tables, functions."""
+"""Inputs over time: constants, tables and functions."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ Signal: TypeAlias = Callable[[float], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """The same input at all times."""
+    """A constant input."""
 
     value: Array
 
@@ -26,7 +28,7 @@ class Constant:
         return self.value
 
     def over(self, times: Array) -> Array:
-        """Return the value at every time; shape (times, size)."""
+        """Return the value at many times; shape (times, size)."""
         return np.tile(np.atleast_1d(self.value), (times.size, 1))
 
 
@@ -38,7 +40,7 @@ class Table:
     times : (k,)
         Times [s], increasing.
     values : (k,) or (k, size)
-        The input at each time, in the unit of the port.
+        Values at these times, in the unit of the port.
     """
 
     def __init__(self, times: ArrayLike, values: ArrayLike) -> None:
@@ -47,12 +49,12 @@ class Table:
             self.values = np.array(values, dtype=float)
         except (TypeError, ValueError):
             raise InputError(
-                f"Table: times and values are numbers, got {times!r}, {values!r}"
+                f"Table: times and values must be numbers, got {times!r}, {values!r}"
             ) from None
         shape = self.values.shape
         if self.times.ndim != 1 or len(shape) not in (1, 2) or shape[0] != self.times.size:
             raise InputError(
-                f"Table: {self.times.shape} times and {shape} values; give as many values as times"
+                f"Table: {self.times.shape} times and {shape} values; give one value for each time"
             )
         if not self.times.size or not np.all(np.isfinite(self.times)):
             raise InputError("Table: give at least one time, all of them finite")
@@ -76,9 +78,9 @@ class Table:
 
 
 def as_signal(value: Signal | ArrayLike) -> Signal:
-    """Make a signal of a function of time, a formula of t as text, or a constant.
+    """Return a signal for a function of time, a formula in t, or a constant.
 
-    A vector may be given by several texts and numbers.
+    A vector may be given by several formulas and numbers.
     """
     if callable(value):
         return value
@@ -90,6 +92,6 @@ def as_signal(value: Signal | ArrayLike) -> Signal:
         constant = np.array(value, dtype=float)
     except (TypeError, ValueError):
         raise InputError(
-            f"a signal is a function of time, a formula of t or numbers, got {value!r}"
+            f"expected a signal (a function of time, a formula in t, or numbers), got {value!r}"
         ) from None
     return Constant(constant)

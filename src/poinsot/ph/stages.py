@@ -1,6 +1,6 @@
-"""Stage equations: what a time step solves, and what it leaves.
+"""Stage equations: the equations of a time step, and the state at its end.
 
-A scheme declares which it needs, a system forms them, and one solver solves them all.
+A scheme declares which it needs, a system forms them, and one solver solves all of them.
 """
 
 from abc import ABC, abstractmethod
@@ -29,25 +29,22 @@ LAYOUTS = 16
 
 @dataclass(frozen=True)
 class Newton:
-    """When to stop iterating.
+    """Tolerances of Newton's method.
 
-    A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, with s the size
-    of the terms in it; iteration then goes on as long as it gains a digit, down to round-off,
-    because the energy balance is only as good as the equations.
-
-    No equation is asked for more than its round-off. Where the residual does not fall any more,
-    that is measured by all that was rounded on the way to it. Terms before they cancel: a stiff
-    spring pulls by k (l - l0), but k l and k l0 are what is rounded. And terms that vanish but for
-    what the elimination left of other equations, such as the momentum of a body at rest.
+    A step is accepted when `abs(F[i]) <= atol + rtol * s[i]` for every equation, where s is the
+    magnitude of its terms. Iteration then continues as long as the residual decreases by a digit,
+    down to round-off, because the energy balance is only as good as the equations. The tolerance of
+    an equation is never below its round-off, which is estimated from the terms before cancellation:
+    for a stiff spring k (l - l0), from k l and k l0.
 
     Parameters
     ----------
     atol, rtol : float
         Absolute and relative tolerance of the residual.
     max_iterations : int
-        Give up after so many.
+        Largest number of iterations.
     halvings : int
-        A step without a solution is taken in smaller ones, halved so many times at most.
+        A step without a solution is repeated with smaller steps, halved at most this many times.
     """
 
     atol: float = 0.0
@@ -56,7 +53,7 @@ class Newton:
     halvings: int = 10
 
     def __post_init__(self) -> None:
-        """Refuse tolerances that cannot be met."""
+        """Raise `InputError` for tolerances that cannot be met."""
         if self.atol < 0 or self.rtol < EPS or self.max_iterations < 1:
             raise InputError(
                 f"Newton: atol = {self.atol}, rtol = {self.rtol}, max_iterations = "

@@ -1,4 +1,6 @@
-"""A consistent start: the algebraic equations of a system must hold at its initial state."""
+"""Consistent initial states: algebraic equations must hold at the start."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -151,8 +153,8 @@ def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
         raise InconsistentStartError(
             f"system '{system.name}': the initial state violates the algebraic equation "
             f"'{system.labels[worst]}' by {abs(residual[worst]):.3g} (its terms are of size "
-            f"{sizes[worst]:.3g}); correct the state, or take "
-            "poinsot.ph.consistent_state(system, x0)"
+            f"{sizes[worst]:.3g}); correct the state, or use poinsot.ph.consistent_state(system, "
+            "x0)"
         )
     return filled
 
@@ -160,18 +162,18 @@ def check_start(system: PHSystem, x: Vector, t: float) -> Vector:
 def consistent_state(
     system: PHSystem, x0: ArrayLike | Mapping[str, ArrayLike], t: float = 0.0
 ) -> Vector:
-    """Return a state near x0 that satisfies all algebraic equations, by least changes.
+    """Return the state nearest to x0 that satisfies all algebraic equations.
 
-    Of mechanisms velocities and multipliers are changed, and positions stay as they are.
-    Gauss-Newton: each iteration takes the shortest step that solves the linearised equations.
-    Time t [s] matters where an input enters an algebraic equation.
+    For mechanisms, velocities and multipliers are changed, but not positions. The Gauss-Newton
+    method takes the shortest step that solves the linearised equations. The time t [s] matters if
+    an input enters an algebraic equation.
     """
     x, residual, sizes = _solve(system, system.state(x0), t, system.adjustable)
     wrong = np.flatnonzero(abs(residual) > TOLERANCE * sizes)
     if wrong.size:
         worst = wrong[np.argmax(abs(residual[wrong]))]
         raise InconsistentStartError(
-            f"system '{system.name}': no consistent state found near x0; the equation "
+            f"system '{system.name}': found no consistent state near x0: the equation "
             f"'{system.labels[worst]}' keeps a residual of {abs(residual[worst]):.3g}"
         )
     return x

@@ -1,10 +1,10 @@
-r"""A time step as operations: the midpoint rule with Gonzalez' gradient, as `gradients` takes it.
+r"""A time step as operations: the midpoint rule with Gonzalez' gradient, as in `gradients`.
 
 .. math:: z = z(x_m) + \alpha\, e, \qquad
           \alpha = \frac{\Delta H - z(x_m) \cdot e}{e \cdot e}, \qquad e = E(x_m)(x_1 - x_0)
 
-The corrections :math:`\alpha` of storages that are not quadratic are arguments of their own: their
-derivatives are left out where they drown in round-off.
+The corrections :math:`\alpha` of storages that are not quadratic are separate arguments: their
+derivatives are left out where they are below round-off.
 """
 
 from collections.abc import Iterable, Sequence

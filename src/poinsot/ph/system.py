@@ -1,4 +1,6 @@
-"""The port-Hamiltonian system: what every mechanism, circuit and controller is an instance of."""
+"""The port-Hamiltonian system, base class of all mechanisms, circuits and controllers."""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -36,16 +38,16 @@ class State:
     unit: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a block without name or entries."""
+        """Check name and size."""
         if require_name(self.name, "a state") and self.size < 1:
             raise InputError(f"state '{self.name}': size is {self.size}; it must be at least 1")
 
 
 @dataclass(frozen=True)
 class Storage:
-    """A part of the energy: H is a sum of parts, each with its own rows of E and of z.
+    """A term of the energy: H is a sum of storages, each with its own rows of E and of z.
 
-    A `quadratic` part is exact under the midpoint rule already.
+    A `quadratic` storage is exact under the midpoint rule without correction.
     """
 
     rows: NDArray[np.intp]
@@ -53,7 +55,7 @@ class Storage:
 
 
 class Stores(ABC):
-    """How energy is stored: what a discrete gradient needs to know of a system."""
+    """Energy storage of a system, as discrete gradients need it."""
 
     @abstractmethod
     def E(self, x: Vector) -> Matrix:
@@ -93,7 +95,7 @@ class Stores(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PHSystem(Stores):
-    r"""A port-Hamiltonian descriptor system [LKB26, eq. (4)], with dissipation.
+    r"""Base class of port-Hamiltonian descriptor systems with dissipation [LKB26, eq. (4)].
 
     .. math::
 
@@ -101,12 +103,13 @@ class PHSystem(Stores):
 
     with :math:`J = -J^\top`, :math:`R = R^\top \ge 0`, :math:`z \cdot r(x, z) \ge 0` and
     :math:`E^\top z = \nabla H`, so that
-    :math:`\dot H = u \cdot y - z \cdot (R z + r) \le u \cdot y`: u·y is the power put in [W].
+    :math:`\dot H = u \cdot y - z \cdot (R z + r) \le u \cdot y`: u·y is the power supplied [W].
 
-    E may be singular: a row of zeros is an algebraic equation. Row i belongs to costate z_i and
-    is named after state i. x, z have shape (n,); u, y shape (m,), all ports one after the other.
+    E may be singular: a row of zeros is an algebraic equation. Row i belongs to the costate z_i and
+    is named after state i. x and z have the shape (n,), u and y the shape (m,) for all ports in
+    order.
 
-    Evaluation is pure. Tangents return None where the answer is identically zero.
+    Evaluation has no side effects. Tangents that are identically zero are returned as None.
     """
 
     name: str
@@ -120,13 +123,13 @@ class PHSystem(Stores):
             cls.__repr__ = PHSystem.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """One line: its kind, name, and how many states and ports it has."""
+        """Return one line: kind, name, and numbers of states and ports."""
         size, ports = f"{self.n} state{'s' * (self.n != 1)}", len(self.ports)
         counts = f"{size}, {ports} port{'s' * (ports != 1)}"
         return f"<{type(self).__name__} '{printable(self.name)}': {counts}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: states and ports."""
+        """Return a table of states and ports, for notebooks."""
         states = [(s.name, f"size {s.size}", s.unit or "") for s in self.states]
         ports = [
             (
@@ -146,7 +149,7 @@ class PHSystem(Stores):
         """Return the structure matrix, skew-symmetric; shape (n, n)."""
 
     def R(self, x: Vector) -> Matrix:
-        """Return the linear dissipation, symmetric, semi-definite; 0 by default; shape (n, n)."""
+        """Return the dissipation matrix, symmetric, semi-definite; 0 by default; shape (n, n)."""
         return self._no_dissipation
 
     @abstractmethod
@@ -159,12 +162,12 @@ class PHSystem(Stores):
 
     @property
     def adjustable(self) -> NDArray[np.bool_]:
-        """Which states `consistent_state` may change; shape (n,). All of them by default."""
+        """States that `consistent_state` may change; shape (n,). All by default."""
         return np.ones(self.n, dtype=bool)
 
     @property
     def followers(self) -> NDArray[np.bool_]:
-        """Which states a start need not give, since equations tell them; shape (n,).
+        """States that follow from equations and need not be given at the start; shape (n,).
 
         Those without a derivative, by default.
         """
@@ -172,31 +175,31 @@ class PHSystem(Stores):
 
     # -- what Newton's method needs -----------------------------------------------------------
 
-    def remembering(self) -> "PHSystem":
+    def remembering(self) -> PHSystem:
         """Return the same system for one run of Newton's method.
 
-        Its tangents may remember the iteration, which some resistances need; its values may not.
+        Its tangents may depend on earlier iterations, as some resistances need; its values may not.
         """
         return self
 
     @abstractmethod
     def dflow(self, x: Vector, z: Vector, u: Vector) -> Matrix | None:
-        """Return the derivative of `flow` with respect to x, z and u fixed; shape (n, n)."""
+        """Return the derivative of `flow` with respect to x for fixed z and u; shape (n, n)."""
 
     @abstractmethod
     def dy(self, x: Vector, z: Vector) -> Matrix | None:
-        """Return the derivative of y = B(x)^T z with respect to x, z fixed; shape (m, n)."""
+        """Return the derivative of y = B(x)^T z with respect to x for fixed z; shape (m, n)."""
 
     def dr_dz(self, x: Vector, z: Vector) -> Matrix | None:
         """Return the derivative of r with respect to z; shape (n, n)."""
         return None
 
     def feedback(self, t: float, x: Vector, z: Vector, u: Vector) -> Vector:
-        """Return the inputs with those filled in that depend on the state; default: none do."""
+        """Return the inputs, including those that depend on the state."""
         return u
 
     @property
-    def operations(self) -> "Operations | None":
+    def operations(self) -> Operations | None:
         """Its equations as operations, which machine code is made of; None: there are none."""
         return None
 
@@ -204,7 +207,7 @@ class PHSystem(Stores):
 
     @property
     def connected(self) -> tuple[Port, ...]:
-        """The ports that were used up by interconnection, inside this system."""
+        """Ports inside this system that are used by interconnections."""
         return ()
 
     def connected_values(self, x: Vector, z: Vector, u: Vector) -> list[tuple[Vector, Vector]]:
@@ -213,17 +216,17 @@ class PHSystem(Stores):
 
     @property
     def default_scheme(self) -> str:
-        """The scheme that suits this kind of system."""
+        """Name of the default scheme."""
         return "ph-dg"
 
     @property
     def proven(self) -> bool:
-        """Whether J and R are known to be right at every state, and need not be watched."""
+        """Whether J and R are known to be valid at every state, and need no checks."""
         return False
 
     @property
     def by_construction(self) -> bool:
-        """Whether J is skew and R positive semi-definite whatever the user gave."""
+        """Whether J is skew and R positive semi-definite for any input of the user."""
         return False
 
     #: Whether J, R, B, E are constant and z = Q x.
@@ -235,34 +238,34 @@ class PHSystem(Stores):
     #: The form of the equations, which decides what schemes there are.
     formulation = "ph"
 
-    def in_form(self, formulation: str) -> "PHSystem":
-        """Return the system with its equations in that form, or say that there is none."""
+    def in_form(self, formulation: str) -> PHSystem:
+        """Return the system in another form; raise `InputError` if there is none."""
         if formulation == self.formulation:
             return self
         raise InputError(
-            f"system '{self.name}' has no form '{formulation}', which the scheme needs; give a "
-            "Model or a LagrangianSystem"
+            f"system '{self.name}' does not have the form '{formulation}' that the scheme needs; "
+            "use another scheme, or a Model or LagrangianSystem"
         )
 
     @property
     def start(self) -> Vector:
-        """Where a simulation starts unless told otherwise: zero."""
+        """Default initial state: zero."""
         return np.zeros(self.n)
 
     def sizes(self, x: Vector) -> Vector:
-        """Return how large states are by nature, at least as large as they are at x; shape (n,).
+        """Return natural sizes of states, not smaller than at x; shape (n,).
 
-        What differences are taken over, and what round-off is told by. By default states are of
-        size 1 in their units.
+        They scale finite differences and estimates of round-off. Default: 1 in the unit of each
+        state.
         """
         return np.maximum(1.0, abs(x))
 
     def error_sizes(self, x: Vector) -> Vector:
-        """Return what errors of states are measured by: their sizes; shape (n,)."""
+        """Return the sizes of states for error estimates; shape (n,)."""
         return self.sizes(x)
 
     def check_start(self, x: Vector, t: float) -> None:
-        """Refuse a state that no simulation can start from at time t [s]; by default, none."""
+        """Raise an error for a state that no simulation can start from at time t [s]."""
 
     def stored(self, x: Vector) -> tuple[Matrix, Matrix]:
         """Return the tangent space of the stored (E x, z), E constant: columns (E a, dz a)."""
@@ -271,81 +274,81 @@ class PHSystem(Stores):
     # -- what a run asks of it ----------------------------------------------------------------
 
     def stage_equations(
-        self, scheme: "Scheme", t: float, x0: Vector, u: Vector, h: float
-    ) -> "StageEquations | None":
-        """Return the equations of a step from x0 as the scheme declares them; None: general ones.
+        self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float
+    ) -> StageEquations | None:
+        """Return the equations of a step from x0 for the scheme; None: general ones.
 
-        The step has size h [s]; t and the inputs u are at its midpoint.
+        The step has the size h [s]; t and the inputs u are at its midpoint.
         """
         return None
 
-    def in_steps(self, scheme: "Scheme", x: Vector, h: float) -> "PHSystem":
-        """Return the system as a run from x by steps of size h [s] takes it; by default itself."""
+    def in_steps(self, scheme: Scheme, x: Vector, h: float) -> PHSystem:
+        """Return the system for a run from x with steps of size h [s]; itself by default."""
         return self
 
     @property
     def own_steps_only(self) -> str:
-        """Why it cannot be joined where the general steps of any system are taken; "" if it can."""
+        """Why it cannot use the general steps of interconnections; "" if it can."""
         return ""
 
-    def exact_under(self, scheme: "Scheme") -> bool:
-        """Whether the scheme keeps the energy balance of this system but for round-off."""
+    def exact_under(self, scheme: Scheme) -> bool:
+        """Return whether a scheme satisfies the energy balance of this system to round-off."""
         quadratic = self.exact_costate and all(part.quadratic for part in self.storages)
         return scheme.exact_energy == "any" or quadratic
 
     def astray(
-        self, scheme: "Scheme", steps: Sequence[tuple[Vector, Vector, float]]
+        self, scheme: Scheme, steps: Sequence[tuple[Vector, Vector, float]]
     ) -> tuple[float, str]:
-        """Return the largest part by which a scheme changes a motion against the laws, and whose.
+        """Return the largest deviation of a scheme from the physical laws, and where it occurs.
 
-        In some steps, each told by x_mid, x1 and h [s]. What balances and constraints do not show;
-        by default there is nothing of that kind.
+        For some steps, each given by x_mid, x1 and h [s]. It covers deviations that balances and
+        constraints do not show; by default there are none.
         """
         return 0.0, ""
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return why a step of size h [s] from x0 may have failed, if something is to be seen."""
+        """Return a likely reason why a step of size h [s] from x0 failed, or ""."""
         return ""
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step to a state that should not have been reached; by default, none."""
+        """Raise an error for a step to an invalid state."""
 
-    def closed_by(self, networks: "Sequence[Attached]") -> "PHSystem":
-        """Return the system with ports closed by the laws of networks; for those that host them."""
+    def closed_by(self, networks: Sequence[Attached]) -> PHSystem:
+        """Return the system with ports closed by the laws of networks; for hosts only."""
         raise TypeError(f"system '{self.name}' hosts no networks")
 
     def closes(self, inputs: NDArray[np.intp]) -> bool:
-        """Tell whether networks may close these inputs in the compiled engine, too."""
+        """Return whether networks may close these inputs in the compiled engine."""
         return False
 
-    def runner(self, scheme: "Scheme", x: Vector, h: float, options: "Newton") -> "Runner | None":
-        """Return the system in the compiled engine, at state x; None: the engine cannot run it."""
+    def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
+        """Return the system in the compiled engine at state x; None: not available."""
         return None
 
     @property
     def uncompiled(self) -> str:
-        """What of the system the compiled engine cannot run, for messages; "" if it is all."""
+        """Parts of the system that the compiled engine cannot run, for messages; "" if none."""
         return ""
 
     def angles(self, x: Vector) -> Vector:
-        """Return the angles [rad] to be followed over turns, each in (-pi, pi]; none by default."""
+        """Return the angles to be counted over full turns [rad], each in (-pi, pi]."""
         return np.zeros(0)
 
     @property
     def angle_names(self) -> tuple[str, ...]:
-        """The names of these angles."""
+        """Names of the angles."""
         return ()
 
-    def near(self, turned: Vector) -> "PHSystem":
-        """Return the system near angles counted over turns [rad], in the order of `angles`.
+    def near(self, turned: Vector) -> PHSystem:
+        """Return the system for angles counted over full turns [rad], in the order of `angles`.
 
-        Its energy and its laws take those angles that are within half a turn of these. By default
-        they depend on none.
+        Its energy and laws use the angles within half a turn of these. By default they depend on
+        none.
         """
         return self
 
     def observer(self) -> Observer:
-        """Return what looks at saved states: nothing to see besides them, by default."""
+        """Return the observer of saved states; empty by default."""
         return Observer()
 
     # -- derived ------------------------------------------------------------------------------
@@ -359,7 +362,7 @@ class PHSystem(Stores):
         return np.asarray(self.E(x).T @ self.z(x))
 
     def in_play(self, t: float, x: Vector, h: float) -> float:
-        """Return the energy to a relative eps of which the balance of a step is known [J].
+        """Return the magnitude of energies [J] by which the round-off of a balance is estimated.
 
         The state is known to a relative eps, at time t and for a step of size h [s].
         """
@@ -386,21 +389,21 @@ class PHSystem(Stores):
         return np.asarray(self.B(x).T @ z)
 
     def u(self, t: float) -> Vector:
-        """Return the inputs of all ports at time t [s]; an open port has u = 0; shape (m,)."""
+        """Return the inputs of all ports at time t [s]; open ports have u = 0; shape (m,)."""
         if not self.ports:
             return np.zeros(0)
         return np.concatenate([port.u(t) for port in self.ports])
 
     def u_of_step(self, t: float, h: float) -> Vector:
-        """Return the inputs of a step of size h [s] with midpoint t: as there, or means over it."""
+        """Return the inputs of a step of size h [s] with midpoint t: values there, or means."""
         if not self.ports:
             return np.zeros(0)
         ends = np.array([t - h / 2, t + h / 2])
         given = [port.u_of_steps(ends)[0] if port.driven else port.u(t) for port in self.ports]
         return np.concatenate(given)
 
-    def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> "Defects":
-        """Prove the port-Hamiltonian structure at a state: each defect is a number near zero."""
+    def defects(self, x: ArrayLike | Mapping[str, ArrayLike], *, seed: int = 0) -> Defects:
+        """Return the defects of the port-Hamiltonian structure at a state, all near zero."""
         from poinsot.ph.dirac import defects
 
         state = self.state(x)
@@ -440,19 +443,19 @@ class PHSystem(Stores):
         )
 
     def port(self, name: str) -> Port:
-        """Return the open or fed port of that name."""
+        """Return the port of this name."""
         for port in self.ports:
             if port.name == name:
                 return port
         if any(port.name == name for port in self.connected):
-            raise InputError(f"system '{self.name}': port '{name}' is connected already")
+            raise InputError(f"system '{self.name}': port '{name}' is already connected")
         raise InputError(
             f"system '{self.name}': no port '{name}'; "
             + did_you_mean(name, [p.name for p in self.ports])
         )
 
     def state(self, values: ArrayLike | Mapping[str, ArrayLike]) -> Vector:
-        """Make a state vector from an array or from named values; the rest is as in `start`."""
+        """Return a state vector from an array or from named values; the rest is that of `start`."""
         if not isinstance(values, Mapping):
             x = numbers(values, f"system '{self.name}': the state").reshape(-1)
             if x.shape != (self.n,):
@@ -507,7 +510,7 @@ class PHSystem(Stores):
                 )
 
 
-def as_states(states: Iterable["State | str"], name: str) -> tuple[State, ...]:
+def as_states(states: Iterable[State | str], name: str) -> tuple[State, ...]:
     """Return the blocks of a state; a string is a block of size 1."""
     if isinstance(states, str) or not isinstance(states, Iterable):
         raise InputError(f"system '{name}': states is {states!r}; give a list of names or States")

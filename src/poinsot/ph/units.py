@@ -1,4 +1,4 @@
-"""Products of SI units, just enough to tell whether two ports speak the same language."""
+"""Products of SI units, to check whether two ports can be connected."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The result of a simulation. It never calls back."""
+"""Results of simulations, their records and files."""
 
 from poinsot.names import publish
 

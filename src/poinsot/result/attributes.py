@@ -1,4 +1,4 @@
-"""What a result says about itself as a whole: attributes of a dataset or a file."""
+"""Attributes of a result as a whole, in a dataset or a file."""
 
 import json
 from dataclasses import asdict, fields

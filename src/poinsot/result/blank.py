@@ -1,4 +1,4 @@
-"""A new result file: all names, attributes and room for all rows, and no numbers yet."""
+"""New result files: all names, attributes and space for all rows, without data."""
 
 from dataclasses import dataclass, replace
 from math import prod

@@ -1,4 +1,4 @@
-"""Cards: what notebooks show of a model, a system or a result, as HTML that needs nothing else."""
+"""Self-contained HTML that notebooks show for models, systems and results."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

@@ -1,9 +1,9 @@
 """Channels: quantities of a model by name, which sensors record and controllers read.
 
 `"hinge"` or `"hinge.angle"` is the coordinate of a joint, `"hinge.rate"` or `"hinge.angle.rate"`
-its rate, `"hinge.force"` its reaction; `"rod.position"` belongs to a body or a marker, and
-`"motor.flux"` is the state of a system. Controllers also read `"pilot.output"`, what another one
-puts out, and `"pilot.lag"`, a state of it.
+its rate, `"hinge.force"` its reaction; `"rod.position"` is that of a body or marker, and
+`"motor.flux"` a state of a system. Controllers also read outputs of other controllers,
+`"pilot.output"`, and their states, `"pilot.lag"`.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ RATE = "rate"
 
 @dataclass(frozen=True)
 class Channel:
-    """A quantity: its kind, whose it is, and which one of those it has; its shape and unit."""
+    """A quantity: its kind, owner and name, its shape and unit."""
 
     text: str
     kind: Kind
@@ -39,7 +39,7 @@ class Channel:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of values."""
         return prod(self.shape)
 
 
@@ -74,7 +74,7 @@ def freedom_unit(freedom: str) -> str:
 
 
 def find_channel(text: str, known: Known, what: str) -> Channel:
-    """Return a channel by its name, or say what there is; `what` is what asks for it."""
+    """Return a channel by its name; raise `InputError` with the known names otherwise."""
     if not isinstance(text, str):
         raise InputError(
             f"{what}: expected the name of a channel such as 'hinge.angle', got {text!r}"
@@ -95,11 +95,11 @@ def find_channel(text: str, known: Known, what: str) -> Channel:
     owners = [*known.joints, *known.frames, *known.states, *known.signals, *known.outputs]
     owner = text.split(".")[0]
     hint = did_you_mean(text if "." not in text else owner, owners)
-    raise InputError(f"{what}: nothing is called '{owner}' in '{text}'; {hint}")
+    raise InputError(f"{what}: there is no '{owner}' in '{text}'; {hint}")
 
 
 def _owner(text: str, names: Mapping[str, object]) -> str | None:
-    """Return the longest of the names that a text begins with, up to a dot."""
+    """Return the longest known name that a text begins with, up to a dot."""
     pieces = text.split(".")
     for count in range(len(pieces), 0, -1):
         name = ".".join(pieces[:count])
@@ -118,7 +118,7 @@ def _of_joint(text: str, joint: str, labels: tuple[str, ...], what: str) -> Chan
         label = labels[0]
     if not label:
         there = ", ".join(f"'{joint}.{each}'" for each in labels) or "no coordinate"
-        raise InputError(f"{what}: joint '{joint}' has {there}; say which")
+        raise InputError(f"{what}: joint '{joint}' has {there}; choose one")
     if label not in labels:
         hint = did_you_mean(label, [*labels, RATE, *REACTION])
         raise InputError(f"{what}: no '{label}' of joint '{joint}'; {hint}")

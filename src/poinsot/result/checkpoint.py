@@ -1,10 +1,12 @@
-"""Checkpoints of a run, from which it goes on: numbers and arrays by name, behind the seal.
+"""Checkpoints, from which a run can be continued: numbers and arrays by name, behind the seal.
 
-Other programs pass them over, as they do the seal, and lose them when they change the file. There
-are two: the next one is written where the last one is not, and counts when the few bytes that say
-where it is are written. So there is one at every moment, whenever the process dies. A hash tells
-whether it is whole and whether it belongs to this file: the seal goes into it.
+Other programs skip them, like the seal, and lose them when they change the file. There are two: the
+next one is written in the place of the older one, and becomes valid by the few bytes that refer to
+it. So there is a valid one at all times, even if the process is killed. A hash proves that it is
+complete and belongs to this file, because it includes the seal.
 """
+
+from __future__ import annotations
 
 import json
 import struct
@@ -130,7 +132,7 @@ def _read(data: bytes) -> tuple[dict[str, Any], dict[str, Numbers]]:
         count = int(np.prod(shape, dtype=object)) if shape else 1
         size = count * int(kind[2])
         if count < 0 or end + size > len(data):
-            raise ValueError("it ends before its arrays do")
+            raise ValueError("it is truncated")
         arrays[str(name)] = np.frombuffer(data[end : end + size], kind).reshape(shape).copy()
         end += size
     return text["facts"], arrays

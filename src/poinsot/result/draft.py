@@ -1,4 +1,4 @@
-"""A file in memory, with holes: what was written takes memory, what was not takes none."""
+"""A sparse file in memory: only written parts take memory."""
 
 import io
 from collections.abc import Iterator

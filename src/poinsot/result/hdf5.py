@@ -1,9 +1,9 @@
-"""Where numbers are in an HDF5 file: the length of a dataset, the value of an attribute.
+"""Locations of numbers in an HDF5 file: the length of a dataset, the value of an attribute.
 
-A file that is written through the HDF5 library is unreadable whenever the process dies between two
-of its writes. These few bytes, changed in place, leave it whole at every moment. That takes the
-oldest form of object headers, version 1, which have no checksums; see "Disk Format: Level 2A" of
-the HDF5 File Format Specification.
+A file that is written by the HDF5 library is unreadable if the process is killed between two of its
+writes. Changing these few bytes in place keeps it complete at all times. That requires the oldest
+form of object headers, version 1, which have no checksums; see "Disk Format: Level 2A" of the HDF5
+File Format Specification.
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""The saved steps of a run, and how they are read: a few at a time, from memory or from disk."""
+"""The saved steps of a run, read a few at a time from memory or from disk."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace

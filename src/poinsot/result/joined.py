@@ -1,4 +1,4 @@
-"""What there is to see in systems that were joined: everything that their members show."""
+"""Records of interconnected systems: those of all members."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

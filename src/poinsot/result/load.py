@@ -1,4 +1,6 @@
-"""Opens a result file. Its numbers are read when they are used."""
+"""Open a result file; its arrays are read when they are used."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -41,16 +43,21 @@ from poinsot.result.variables import (
 
 
 def load(path: str | os.PathLike[str]) -> Result:
-    """Open a result file that `Result.save` or `simulate(..., output=...)` wrote.
+    """Open a result file written by `Result.save` or `simulate(..., output=...)`.
 
-    The file is opened at once, however large it is: numbers are read when they are used. It stays
-    open until `Result.close`, or the end of a `with` block. A file that a run is still writing, or
-    was writing when it was killed, has what was written so far, and the status `"unfinished"`.
+    Arrays are read from the file when they are used. It stays open until `Result.close`, or the end
+    of a `with` block. A file that is still being written, or whose run was killed, has the rows
+    written so far and the status `"unfinished"`.
+
+    Parameters
+    ----------
+    path : path
+        The file.
 
     Raises
     ------
     InputError
-        If there is no such file, or if it is damaged, foreign, or of a newer format.
+        If there is no such file, or it is damaged, no result, or of a newer format.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load: expected the name of a file, got {path!r}")
@@ -90,18 +97,18 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 
 def _require_whole(opening: Opening, place: Path) -> None:
-    """Refuse a file that libhdf5 might not survive."""
+    """Refuse a truncated file, which libhdf5 might not survive."""
     intact = seal.holds(opening.content())
     if intact is None:  # another program wrote it
         intact = trial.survives(place)
     if not intact:
-        raise ValueError("it is not what was written")
+        raise ValueError("its checksum is wrong")
 
 
 def _rows(source: Source) -> dict[str, int]:
-    """Return how long the variables of a file are; refuse what does not belong together.
+    """Return the number of rows of a file; refuse variables that do not match.
 
-    A result is made on trial, of zeros of the same shapes, so that nothing is read.
+    A trial result of zeros of the same shapes is made, so that nothing is read.
     """
     zeros = {n: np.broadcast_to(np.zeros((), c.dtype), c.shape) for n, c in source.columns.items()}
     trial = _result(replace(source, columns=zeros))
@@ -113,7 +120,7 @@ def _rows(source: Source) -> dict[str, int]:
         if zeros[name].dtype != variable.dtype or zeros[name].shape[1:] != across:
             wrong.append(name)
     if wrong:
-        raise ValueError(f"'{wrong[0]}' does not belong to the rest")
+        raise ValueError(f"'{wrong[0]}' does not match the other variables")
     # A run that is cut off between two lengths leaves some variables longer than others.
     times = min(len(zeros[name]) + (name in AT_MIDPOINTS) for name in known)
     if times < 1:

@@ -1,4 +1,4 @@
-"""A result for MATLAB and Octave: structs of arrays."""
+"""Results for MATLAB and Octave: structs of arrays."""
 
 import os
 import re

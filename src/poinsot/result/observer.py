@@ -1,4 +1,4 @@
-"""What there is to see in the saved states of a run besides them."""
+"""Observers, which compute records from the saved states of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

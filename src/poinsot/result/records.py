@@ -1,4 +1,6 @@
-"""What a run leaves behind, piece by piece: states, ports, bodies, joints, statistics."""
+"""Records of a result: states, ports, bodies, joints, sensors, events and statistics."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ Record = TypeVar("Record")
 
 
 class Lazy(Mapping[str, Record]):
-    """Records by name, each made when it is first asked for, and kept.
+    """A mapping of records that are computed when they are first used, and kept.
 
     Parameters
     ----------
@@ -26,7 +28,7 @@ class Lazy(Mapping[str, Record]):
     make : function
         Returns the record of a name.
     release : function
-        Called when all records are forgotten.
+        Called when all records are dropped.
     """
 
     def __init__(
@@ -39,7 +41,7 @@ class Lazy(Mapping[str, Record]):
         self._made: dict[str, Record] = {}
 
     def __getitem__(self, name: str) -> Record:
-        """Return a record, made now or before."""
+        """Return a record, computed now or before."""
         if name not in self._made:
             if name not in self._names:
                 raise KeyError(name)
@@ -47,7 +49,7 @@ class Lazy(Mapping[str, Record]):
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is such a record, without making it."""
+        """Return whether there is such a record, without computing it."""
         return name in self._names
 
     def __iter__(self) -> Iterator[str]:
@@ -59,21 +61,21 @@ class Lazy(Mapping[str, Record]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        """Show the names; nothing is made."""
+        """Show the names without computing anything."""
         return f"Lazy({shortened(list(self._names))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make everything before it is copied, or sent to another process."""
+        """Compute all records before copying or pickling."""
         return dict, (dict(self),)
 
     def forget(self) -> None:
-        """Give up all records; they are made again when they are asked for."""
+        """Drop all records; they are computed again when they are used."""
         self._made.clear()
         self._release()
 
 
 class Series:
-    """An array of a record: it is kept, or returned by a function whenever it is asked for."""
+    """An array of a record, stored or returned by a function each time it is used."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -91,7 +93,7 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class StateRecord:
-    """A named state over time: values of shape (times, size), unit SI."""
+    """A named state over time: values of shape (times, size) in SI units."""
 
     name: str
     unit: str | None
@@ -100,12 +102,20 @@ class StateRecord:
 
 @dataclass(frozen=True, eq=False)
 class PortRecord:
-    """What went through a port.
+    """Input, output, power and energy of a port.
 
-    `time` [s] are the midpoints of the saved steps, where input `u` and output `y` (steps, size)
-    are taken and `power` = u·y [W] is put in; `energy` [J] is what was put in since the start, up
-    to each saved time, every step counted. A `connected` port is internal: its power comes from
-    another part of the same system.
+    Attributes
+    ----------
+    time : (steps,)
+        Midpoints of the saved steps [s], at which `u`, `y` and `power` are recorded.
+    u, y : (steps, size)
+        Input and output.
+    power : (steps,)
+        Power supplied, u·y [W].
+    energy : (times,)
+        Energy supplied since the start [J] at the saved times, including all steps.
+    connected : bool
+        Whether the port is internal: its power comes from another part of the same system.
     """
 
     name: str
@@ -121,17 +131,28 @@ class PortRecord:
 
 @dataclass(frozen=True)
 class Stats:
-    """How the run went.
+    """Statistics of a run.
 
-    `single_steps` were taken by the reference engine in a compiled run, where the compiled one
-    found no solution; `split_steps` had none in either and were taken in smaller ones.
-    `rejected_steps` were taken again in smaller ones, since they were off by more than the
-    `tolerance` of the size of steps allows; that is 0 where all are of one size. `smallest_step`
-    and `largest_step` [s] are sizes, besides that of a last step that is shortened. `iterations`
-    per saved step; `position_error` [m] and `rotation_error` [rad] are estimates of what bodies are
-    off at most, if `simulate(estimate_error=True)` was asked for them, and infinite if not.
-    `balance_error_max` [J] is that of all steps, saved or not; `residual_max` is the largest
-    residual accepted, relative to the terms of its equation.
+    Attributes
+    ----------
+    single_steps : int
+        Steps of a compiled run that were computed by the reference engine, because the compiled
+        engine found no solution.
+    split_steps : int
+        Steps without a solution in either engine, which were divided into smaller ones.
+    rejected_steps : int
+        Steps that were repeated with a smaller step size to satisfy `tolerance`.
+    smallest_step, largest_step : float
+        Smallest and largest step size [s], without a last step that was shortened.
+    iterations : (steps,)
+        Newton iterations of each saved step.
+    balance_error_max : float
+        Largest error of the energy balance over all steps, saved or not [J].
+    residual_max : float
+        Largest accepted residual, relative to the terms of its equation.
+    position_error, rotation_error : float
+        Estimated largest errors of positions [m] and rotations [rad] of bodies; infinite unless
+        requested by `simulate(estimate_error=True)`.
     """
 
     steps: int
@@ -153,10 +174,16 @@ class Stats:
 
 @dataclass(frozen=True, eq=False)
 class BodyRecord:
-    """A rigid body over time, world axes.
+    """Motion of a body or marker in world axes.
 
-    Of the centre of mass: position [m], velocity [m/s], (times, 3). Of the body: rotation R_WB
-    (times, 3, 3), angular velocity [rad/s], (times, 3).
+    Attributes
+    ----------
+    position, velocity : (times, 3)
+        Position [m] and velocity [m/s] of the centre of mass.
+    rotation : (times, 3, 3)
+        R_WB.
+    angular_velocity : (times, 3)
+        Angular velocity [rad/s].
     """
 
     name: str
@@ -167,7 +194,7 @@ class BodyRecord:
 
 
 class Coordinates(dict[str, Array]):
-    """Arrays by the names of a joint's coordinates; for another name it says what there is."""
+    """Arrays by the names of joint coordinates; unknown names raise `InputError`."""
 
     def __init__(self, joint: str, values: Mapping[str, Array]) -> None:
         super().__init__(values)
@@ -180,13 +207,20 @@ class Coordinates(dict[str, Array]):
 
 @dataclass(frozen=True, eq=False)
 class ReactionRecord:
-    """The reaction of a joint over time, at the midpoints of the saved steps, `time` [s].
+    """Reaction of a joint at the midpoints of the saved steps.
 
-    `force` [N] and `torque` [N m] act on the second body, `force_a` and `torque_a` on the first, at
-    the joint's point, world axes; (midpoints, 3). `complete` is False in a loop with repeated
-    constraints: rigid bodies do not determine these reactions, and what is shown is the smallest
-    distribution that does the work. The velocity multipliers of the stabilised form, of order h^2,
-    are not part of them.
+    Attributes
+    ----------
+    time : (midpoints,)
+        Midpoints [s].
+    force, torque : (midpoints, 3)
+        Force [N] and torque [N m] on the second body at the point of the joint, world axes.
+    force_a, torque_a : (midpoints, 3)
+        The same on the first body.
+    complete : bool
+        False for joints with redundant constraints: rigid bodies do not determine these reactions,
+        and the smallest ones that balance the forces are given. Multipliers of velocity constraints
+        in the stabilised form, which are of order h^2, are not included.
     """
 
     name: str
@@ -200,13 +234,21 @@ class ReactionRecord:
 
 @dataclass(frozen=True, eq=False)
 class JointRecord:
-    """A joint over time.
+    """Coordinates, rates and reactions of a joint.
 
-    `coordinates` by name, at the saved times `time` [s]: angles [rad], unwrapped over turns, and
-    displacements [m], zero at the start; `rates` are theirs [rad/s or m/s]. `rotation` (times, 3)
-    is the turn of the second body relative to the first since the start, as a rotation vector [rad]
-    in the axes of the first, which at the start are those of the world. `force`, `torque`,
-    `force_a`, `torque_a` and `complete` are those of its `reaction`, at the times `midpoint` [s].
+    Attributes
+    ----------
+    time, midpoint : (times,), (midpoints,)
+        Times of coordinates, and of reactions [s].
+    coordinates : mapping
+        Name -> angle, counted over full turns [rad], or displacement [m]; zero at the start.
+    rates : mapping
+        Name -> rate [rad/s or m/s].
+    rotation : (times, 3)
+        Rotation of the second body relative to the first since the start, as a rotation vector
+        [rad] in the axes of the first, which are the world axes at the start.
+    force, torque, force_a, torque_a, complete
+        See `ReactionRecord`.
     """
 
     name: str
@@ -223,16 +265,17 @@ class JointRecord:
 
     @property
     def reaction(self) -> ReactionRecord:
-        """Its reaction."""
+        """The reaction as a record of its own."""
         on_both = self.force, self.torque, self.force_a, self.torque_a
         return ReactionRecord(self.name, self.midpoint, *on_both, self.complete)
 
 
 @dataclass(frozen=True, eq=False)
 class SensorRecord:
-    """What a sensor recorded: `values` of a channel at the times `time` [s], in an SI `unit`.
+    """Values recorded by a sensor, in an SI `unit`.
 
-    At the saved times, (times,) or (times, 3), rotations (times, 3, 3); reactions at midpoints.
+    `values` have the shape (times,), (times, 3), or (times, 3, 3) for rotations, at the saved
+    times; reactions are at midpoints. `time` [s] has these times.
     """
 
     name: str
@@ -243,16 +286,16 @@ class SensorRecord:
 
     @property
     def columns(self) -> Array:
-        """The values with all numbers of a time in one row; (times, size)."""
+        """The values with one row for each time; (times, size)."""
         return self.values.reshape(len(self.values), prod(self.values.shape[1:]))
 
 
 @dataclass(frozen=True, eq=False)
 class EventRecord:
-    """When an event happened in a run; every time is one of the saved times of the result.
+    """Times of an event; each is one of the saved times of the result.
 
-    `what` it does is said in words, such as "stop". `saved` are the saved times [s], and `energies`
-    (times,) what it added to the stored energy [J], NaN at those at which it did not happen.
+    `what` describes its actions, such as "stop". `saved` are the saved times [s], and `energies`
+    (times,) is the energy that it added [J], NaN where it did not happen.
     """
 
     name: str
@@ -262,22 +305,22 @@ class EventRecord:
 
     @property
     def index(self) -> NDArray[np.intp]:
-        """Where its times are among the saved times: `result.position("ball")[event.index]`."""
+        """Indices of its times among the saved times: `result.position("ball")[event.index]`."""
         return np.flatnonzero(~np.isnan(self.energies))
 
     @property
     def time(self) -> Array:
-        """When it happened [s]; (k,)."""
+        """Times of the event [s]; (k,)."""
         return self.saved[self.index]
 
     @property
     def energy(self) -> Array:
-        """What it added to the stored energy each time [J]; (k,)."""
+        """Energy added to the stored energy each time [J]; (k,)."""
         return self.energies[self.index]
 
     @property
     def when(self) -> str:
-        """How often it happened, and when, in words."""
+        """Number and times of the event, in words."""
         times = self.time
         if not times.size:
             return "never"
@@ -297,10 +340,16 @@ RESULTANTS = {
 class StressRecord:
     """Stress resultants of a beam or rod over time, in the axes of its sections.
 
-    What lies beyond a section acts so on what lies before it; what damping adds is left out. Axes
-    1 and 2 of a section are y and z of a beam, d1 and d2 of a rod. `place` (sections,) [m] is how
-    far along it sections are: at both ends of each element of a beam, in the middle of each element
-    of a rod. `values` (times, sections, 6) are in the order of `RESULTANTS`.
+    Forces and moments are those of the part beyond a section on the part before it, without
+    damping. Axes 1 and 2 of a section are y and z of a beam, or d1 and d2 of a rod.
+
+    Attributes
+    ----------
+    place : (sections,)
+        Positions of the sections along the axis [m]: both ends of each element of a beam, the
+        middle of each element of a rod.
+    values : (times, sections, 6)
+        Values in the order of `RESULTANTS`.
     """
 
     name: str
@@ -309,7 +358,7 @@ class StressRecord:
 
     @property
     def axial(self) -> Array:
-        """Axial force [N], positive where it pulls; (times, sections)."""
+        """Axial force [N], positive in tension; (times, sections)."""
         return self.values[:, :, 0]
 
     @property
@@ -330,7 +379,7 @@ class StressRecord:
 
 @dataclass(frozen=True)
 class Counts:
-    """How large a mechanism is: `constraints` are those of its joints, `repeated` among them."""
+    """Sizes of a mechanism: `constraints` are those of joints, `repeated` the redundant ones."""
 
     bodies: int = 0
     joints: int = 0
@@ -341,16 +390,15 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What a mechanism shows; empty for systems without bodies.
+    """Everything recorded of a mechanism; empty for systems without bodies.
 
     `whole` holds arrays of the whole mechanism by name: linear_momentum and angular_momentum
     (times, 3), constraint_error and velocity_constraint_error (times,), and
-    velocity_constraint_error_mid (midpoints,); see `Result`. `energies`
-    are its parts [J] by kind, (times,): kinetic, gravity, and springs and fields, if there are any.
-    `stresses` are those of beams and rods. `scene` is what it looks like, `counts` how large it is.
-    `systems` are the names of systems that are no mechanisms.
-    `together` holds what many records have in common as one array, by the names of the variables of
-    a file, where it is known; e.g. position (times, bodies, 3).
+    velocity_constraint_error_mid (midpoints,); see `Result`. `energies` are kinetic, gravity and
+    elastic energy [J] by kind, (times,), as far as they exist. `stresses` are those of beams and
+    rods, `scene` describes the graphics, `counts` the size of the mechanism. `systems` are the
+    names of systems that are not mechanisms. `together` holds arrays that many records share, by
+    the names of variables of a file, e.g. position (times, bodies, 3).
     """
 
     bodies: Mapping[str, BodyRecord] = field(default_factory=dict)

@@ -1,4 +1,6 @@
-"""The result of a simulation: named arrays, units, balances. It never calls back."""
+"""The result of a simulation: named arrays with units, balances, files."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -48,42 +50,43 @@ UNITS = {POSITIONS: "m, rad", MIDPOINTS: "m/s, rad/s", ENDS: "m/s, rad/s"}
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A simulated motion.
+    """The result of a simulation.
 
-    Records and totals of mechanisms are computed when they are first asked for. The arrays of a
-    long run are on disk and read as they are used; those that hold saved numbers are read-only.
+    Records of bodies, joints and momenta are computed when they are first used. The arrays of a
+    long run stay on disk and are read when they are used. Arrays of saved values are read-only.
 
-    Parameters
+    Attributes
     ----------
     model, scheme, engine : str
-        What was run, and how.
+        Names of the model, the scheme and the engine.
     h, t_end : float
-        Step and end time asked for [s].
+        Requested step size and end time [s].
     time : (times,)
         Saved times [s].
     midpoint : (times - 1,)
-        Midpoints of the saved steps [s], each before the time that its step ends.
+        Midpoints of the saved steps [s], where inputs, outputs and reactions are recorded.
     energy : (times,)
         Stored energy H [J].
     dissipated : (times,)
-        Energy lost since the start [J].
+        Energy dissipated since the start [J].
     balance_error : (times,)
-        H - H0 - supplied + dissipated, less what events added [J]: zero but for round-off.
+        Error of the energy balance, H - H0 - supplied + dissipated, without energy added by events
+        [J]. It is zero up to round-off.
     status : {"done", "warned", "interrupted", "failed", "unfinished"}
-        Whether the run reached `t_end`; `message` says why not. One that has been warned of reached
-        it, and is not to be trusted: `warnings` say why. Unfinished is a file that its run is still
-        writing, or was writing when it was killed.
+        `"done"` and `"warned"` runs reached `t_end`; see `warnings` for the latter. For others,
+        `message` gives the reason. `"unfinished"` is a file that is still being written, or whose
+        run was killed.
     warnings : tuple of str
-        What the scheme promises and this run did not keep: energy or constraints are off by more
-        than `poinsot.run.exactness.MULTIPLE` times round-off.
+        Properties of the scheme that were violated: energy or constraints are off by more than
+        `poinsot.run.exactness.MULTIPLE` times round-off.
     notes : tuple of str
-        What is good to know, and no fault.
+        Remarks that are not errors.
     document : str
         The model as a model file, if it can be written as one.
     sensors : mapping
-        Names of sensors -> the channels that they record, see `sensor`.
+        Name of a sensor -> its channel, see `sensor`.
     events : mapping
-        Names of events -> when they happened.
+        Name of an event -> `EventRecord`, with the times at which it happened.
     """
 
     model: str
@@ -109,13 +112,13 @@ class Result:
     events: Mapping[str, EventRecord] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """One line: what was run, how, and how far it came."""
+        """Return one line: model, scheme, engine and end."""
         span = f"{self.time[0]:g} to {self.time[-1]:g} s"
         how = f"{self.scheme}, {self.step_sizes}, {self.stats.steps} steps"
         return f"<Result of '{printable(self.model)}': {how}, {span} ({self.status})>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the balance of the run, and what there is by name."""
+        """Return the energy balance and the available names, for notebooks."""
         ports = [(p.name, f"u [{p.u_unit}], y [{p.y_unit}]") for p in self.ports.values()]
         lists: dict[str, list[tuple[str, ...]]] = {
             "Bodies": [(name,) for name in self.bodies],
@@ -128,25 +131,25 @@ class Result:
         return card(repr(self)[1:-1], self._facts, lists)
 
     def __getitem__(self, name: str) -> Array:
-        """Return a state by name: (times,) if it has one entry, else (times, size)."""
+        """Return a state by name: (times,) if it has one entry, otherwise (times, size)."""
         values = _named(self.states, name, "state").values
         return values[:, 0] if values.shape[1] == 1 else values
 
     def port(self, name: str) -> PortRecord:
-        """Return what went through a port."""
+        """Return the record of a port: input, output, power and energy."""
         return _named(self.ports, name, "port")
 
     # -- sensors ------------------------------------------------------------------------------
 
     def sensor(self, name: str) -> SensorRecord:
-        """Return what a sensor recorded."""
+        """Return the record of a sensor."""
         text = _named(self.sensors, name, "sensor")
         channel = self.channel(text, f"sensor '{name}'")
         time, values = self._measured(channel)
         return SensorRecord(name, text, channel.unit, time, values)
 
     def channel(self, text: str, what: str = "channel") -> Channel:
-        """Return a quantity by its name, such as `"hinge.rate"`, or say what there is."""
+        """Return a quantity by its name, such as `"hinge.rate"`, as in `Model.add_sensor`."""
         seen, states = self.observation, self.states
         known = Known(
             Lazy(seen.joints, lambda name: tuple(seen.joints[name].coordinates)),
@@ -156,7 +159,7 @@ class Result:
         return find_channel(text, known, what)
 
     def _measured(self, channel: Channel) -> tuple[Array, Array]:
-        """Return when a channel was recorded, and its values."""
+        """Return the times and values of a channel."""
         match channel.kind:
             case "coordinate":
                 return self.time, self.joint(channel.owner).coordinates[channel.which]
@@ -184,38 +187,38 @@ class Result:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Names of systems that were added to the model or joined."""
+        """Names of systems that were added to the model or interconnected."""
         return self.observation.systems
 
     def body(self, name: str) -> BodyRecord:
-        """Return a body over time, or a marker such as `beam.end`, the end of a beam or rod."""
+        """Return the record of a body, or of a marker such as `"beam.end"`."""
         seen = self.observation
         if isinstance(name, str) and name not in seen.bodies and name in seen.markers:
             return seen.markers[name]
         return _named(seen.bodies, name, "body")
 
     def marker(self, name: str) -> BodyRecord:
-        """Return a marker over time, like a body: its own point and axes."""
+        """Return the record of a marker, like that of a body, for its own origin and axes."""
         return _named(self.observation.markers, name, "marker")
 
     def joint(self, name: str) -> JointRecord:
-        """Return a joint over time: coordinates, rates and reactions."""
+        """Return the record of a joint: coordinates, rates and reactions."""
         return _named(self.observation.joints, name, "joint")
 
     def position(self, body: str) -> Array:
-        """Return the centre of mass [m], world axes; shape (times, 3)."""
+        """Return the position of the centre of mass [m], world axes; (times, 3)."""
         return self.body(body).position
 
     def rotation(self, body: str) -> Array:
-        """Return the rotation R_WB; shape (times, 3, 3)."""
+        """Return the rotation matrix R_WB; (times, 3, 3)."""
         return self.body(body).rotation
 
     def velocity(self, body: str) -> Array:
-        """Return the velocity of the centre of mass [m/s], world axes; shape (times, 3)."""
+        """Return the velocity of the centre of mass [m/s], world axes; (times, 3)."""
         return self.body(body).velocity
 
     def angular_velocity(self, body: str) -> Array:
-        """Return the angular velocity [rad/s], world axes; shape (times, 3)."""
+        """Return the angular velocity [rad/s], world axes; (times, 3)."""
         return self.body(body).angular_velocity
 
     def reaction(self, joint: str) -> ReactionRecord:
@@ -237,34 +240,35 @@ class Result:
 
     @property
     def linear_momentum(self) -> Array:
-        """Total linear momentum [kg m/s], world axes; shape (times, 3)."""
+        """Total linear momentum [kg m/s], world axes; (times, 3)."""
         return self._whole("linear_momentum")
 
     @property
     def angular_momentum(self) -> Array:
-        """Total angular momentum about the origin [kg m^2/s], world axes; shape (times, 3)."""
+        """Total angular momentum about the origin [kg m^2/s], world axes; (times, 3)."""
         return self._whole("angular_momentum")
 
     @property
     def constraint_error(self) -> Array:
-        """Largest violation of a position constraint, rigidity included; shape (times,)."""
+        """Largest violation of position constraints, rigidity included [m or rad]; (times,)."""
         return self._whole("constraint_error")
 
     @property
     def velocity_constraint_error(self) -> Array:
-        """Largest violation of a velocity constraint, rigidity included; shape (times,).
+        """Largest violation of velocity constraints at the ends of steps; (times,).
 
-        At the ends of steps, where `"ph-mp-ggl"` keeps them. The others keep them at midpoints, see
-        `velocity_constraint_error_mid`, and are off by an error of order h^2 here.
+        Zero up to round-off for `"ph-mp-ggl"`. Other schemes satisfy velocity constraints at
+        midpoints, see `velocity_constraint_error_mid`, and have an error of order h^2 here.
+        Rigidity is included.
         """
         return self._whole("velocity_constraint_error")
 
     @property
     def velocity_constraint_error_mid(self) -> Array:
-        """Largest violation of a velocity constraint in the middle of steps; shape (midpoints,).
+        """Largest violation of velocity constraints at the midpoints of steps; (midpoints,).
 
-        That is where all schemes but `"ph-mp-ggl"` keep them. Of a `RedundantSystem` it is the
-        largest entry of A w.
+        Zero up to round-off for all schemes except `"ph-mp-ggl"`. For a `RedundantSystem`, it is
+        the largest entry of A w.
         """
         return self._whole(
             "velocity_constraint_error_mid",
@@ -283,17 +287,17 @@ class Result:
 
     @property
     def violations(self) -> dict[str, Array]:
-        """The violations of constraints that the result has, by what they are called in tables."""
+        """Available constraint violations by their names in tables."""
         whole = self.observation.whole
         known = {label: whole[name] for label, name in VIOLATIONS.items() if name in whole}
         return {label: values for label, values in known.items() if values.size}
 
     @property
     def measured_violations(self) -> list[tuple[str, Array, str, str]]:
-        """The same with units, and a remark where the scheme does not keep them.
+        """Constraint violations with units, and a remark if the scheme does not satisfy them.
 
-        Joints constrain points and directions, so that units of mechanisms are m and rad; those of
-        other systems are not known.
+        Joints constrain points and directions, so that the units of mechanisms are m and rad; those
+        of other systems are unknown.
         """
         known, mechanism = self.violations, bool(self.bodies)
         remarks = {ENDS: "not kept by this scheme: falls with h^2"} if MIDPOINTS in known else {}
@@ -306,17 +310,17 @@ class Result:
 
     @property
     def outer_ports(self) -> list[PortRecord]:
-        """The ports through which energy is supplied from outside."""
+        """Ports that exchange energy with the outside."""
         return [port for port in self.ports.values() if not port.connected]
 
     @property
     def supplied(self) -> Array:
-        """Energy supplied through all outer ports since the start [J]; shape (times,)."""
+        """Energy supplied through all outer ports since the start [J]; (times,)."""
         return sum((port.energy for port in self.outer_ports), np.zeros_like(self.time))
 
     @property
     def step_sizes(self) -> str:
-        """Of what size steps were, in words."""
+        """Step sizes, in words."""
         stats = self.stats
         if not stats.tolerance:
             return f"h = {self.h:g} s"
@@ -325,16 +329,16 @@ class Result:
 
     @property
     def added(self) -> Array:
-        """What events have added to the stored energy since the start [J]; shape (times,).
+        """Energy that events added to the stored energy since the start [J]; (times,).
 
-        Springs that come or go, and what impacts lose.
+        Events add the energy of springs that are switched on or off, and remove that of impacts.
         """
         each = (np.nan_to_num(event.energies) for event in self.events.values())
         return np.cumsum(sum(each, np.zeros_like(self.time)))
 
     @property
     def _errors_of_constraints(self) -> list[tuple[str, str]]:
-        """The largest violations of constraints, in words."""
+        """Largest constraint violations, in words."""
         return [
             (label, f"{np.max(gap):.2e} {unit}{remark and f' ({remark})'}".rstrip())
             for label, gap, unit, remark in self.measured_violations
@@ -342,7 +346,7 @@ class Result:
 
     @property
     def _estimated(self) -> list[tuple[str, str]]:
-        """What the motion is off, if that was asked for."""
+        """Estimated errors of the motion, if requested."""
         off, turned = self.stats.position_error, self.stats.rotation_error
         if np.isinf(off):
             return []
@@ -350,7 +354,7 @@ class Result:
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        """What a summary says."""
+        """Contents of a summary."""
         rows = [
             ("model", self.model),
             ("scheme", f"{self.scheme}, {self.step_sizes}, {self.stats.steps} steps"),
@@ -373,7 +377,7 @@ class Result:
         return rows + [("WARNING", text) for text in self.warnings]
 
     def summary(self) -> str:
-        """Return the balance of the run as a few lines of text."""
+        """Return a summary of the run as a few lines of text."""
         rows = self._facts
         width = max(len(label) for label, _ in rows)
         return "\n".join(printable(f"{label:<{width}}  {value}") for label, value in rows)
@@ -381,61 +385,62 @@ class Result:
     # -- files and tables ---------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the file of a loaded result; it is opened again when more of it is asked for.
+        """Close the file of a loaded result; it is reopened when more data are needed.
 
-        `with ps.load("run.nc") as result:` does so at the end. Arrays that are still in use stay as
-        they are, and keep the file open.
+        `with ps.load("run.nc") as result:` closes it at the end. Arrays that are still in use stay
+        valid and keep the file open.
         """
         for records in (self.states, self.ports, self.events, *vars(self.observation).values()):
             if isinstance(records, Lazy):
                 records.forget()
 
-    def __enter__(self) -> "Result":
+    def __enter__(self) -> Result:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to a netCDF file, which `poinsot.load` and xarray open.
+        """Write the result to a netCDF file, which `poinsot.load` and xarray read.
 
-        A file that exists is replaced when the new one is whole.
+        An existing file is replaced once the new one is complete.
         """
         from poinsot.result.writer import save
 
         save(self, path)
 
-    def to_xarray(self) -> "xarray.Dataset":
-        """Return everything as a dataset, e.g. `position(time, body, axis)`, with units.
+    def to_xarray(self) -> xarray.Dataset:
+        """Return everything as an xarray dataset with units, e.g. `position(time, body, axis)`.
 
-        `ds.position.sel(body="rod", axis="z").plot()` draws the height of a body.
+        `ds.position.sel(body="rod", axis="z").plot()` plots the height of a body.
         """
         from poinsot.result.table import to_xarray
 
         return to_xarray(self)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Return one table over the saved times, with columns such as `rod.position.z [m]`.
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a table over the saved times, with columns such as `rod.position.z [m]`.
 
-        What belongs to the midpoint of a step is in the row of the time that the step ends.
+        Values at the midpoint of a step are in the row of the end of the step.
         """
         from poinsot.result.table import to_pandas
 
         return to_pandas(self)
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the table of `to_pandas` to a text file, all digits."""
+        """Write the table of `to_pandas` to a CSV file with all digits."""
         from poinsot.result.table import to_csv
 
         to_csv(self, path)
 
     def to_mat(self, path: str | PathLike[str]) -> None:
-        """Write structs of arrays to a MAT-file, for MATLAB and Octave.
+        """Write a MAT-file with structs of arrays, for MATLAB and Octave.
 
         `r = load("run.mat")` has `r.time`, `r.energy`, `r.bodies.rod.position` (times, 3),
         `r.joints.hinge.coordinates.angle`, `r.joints.hinge.force`, `r.ports.motor.u`,
-        `r.sensors.tip.values`. SI units; what belongs to steps is at `r.midpoint`. What is no
-        letter, digit or underscore in a name becomes an underscore.
+        `r.sensors.tip.values`, all in SI units. Values at midpoints belong to the times
+        `r.midpoint`. Characters of names other than letters, digits and underscores become
+        underscores.
         """
         from poinsot.result.matlab import to_mat
 
@@ -451,7 +456,13 @@ def _named(records: Mapping[str, Record], name: str, kind: str) -> Record:
 
 
 class SimulationError(PoinsotError, RuntimeError):
-    """A run stopped before its end; `result` holds everything computed until then."""
+    """A simulation stopped before its end.
+
+    Attributes
+    ----------
+    result : Result
+        Everything that was computed until then.
+    """
 
     def __init__(self, message: str, result: Result | None = None) -> None:
         super().__init__(message)

@@ -5,6 +5,8 @@ position and rotation in a `Result` place it. The ground is the body "ground", w
 origin of the world.
 """
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 

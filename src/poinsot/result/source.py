@@ -115,7 +115,7 @@ def read(opening: Opening, path: Path) -> Source:
         size = len(opening.content())
         labels = {n: found for n, d in data.items() if (found := _label(n, d, size)) is not None}
     if any(column.place and column.place + column.size > size for column in columns.values()):
-        raise ValueError("it ends before its numbers do")
+        raise ValueError("it is truncated")
     known["scene"] = TypeAdapter(Scene).validate_json(known["scene"])
     known["counts"] = TypeAdapter(Counts).validate_json(known["counts"])
     return Source(known, labels, columns)
@@ -130,7 +130,7 @@ def _check_format(path: Path, file: H5) -> None:
     if version > FORMAT:
         raise InputError(
             f"load: '{path}' has format {version}, written by Poinsot "
-            f"{_plain(file.attrs.get('poinsot_version'))}; this version knows formats up to "
+            f"{_plain(file.attrs.get('poinsot_version'))}; this version reads formats up to "
             f"{FORMAT}: install a newer one"
         )
 
@@ -161,7 +161,7 @@ def _own(file: H5, name: str) -> H5:
         item = file[name]
         if not isinstance(item, h5py.Dataset) or not (item.external or item.is_virtual):
             return item
-    raise ValueError(f"'{name}' is kept elsewhere, perhaps in another file")
+    raise ValueError(f"'{name}' is stored in another place or file")
 
 
 def _label(name: str, item: H5, most: int) -> list[Any] | None:
@@ -181,7 +181,7 @@ def _label(name: str, item: H5, most: int) -> list[Any] | None:
 def _column(name: str, item: H5) -> Column:
     column = Column(name, item.dtype, item.shape, _place(item))
     if item.id.get_storage_size() < DENSEST * column.size:
-        raise ValueError(f"'{name}' is larger than what is stored of it")
+        raise ValueError(f"'{name}' is larger than its stored data")
     return column
 
 

@@ -221,14 +221,19 @@ def _place() -> str:
     try:
         return tempfile.gettempdir()
     except OSError as error:
-        raise StorageError(f"there is no place for temporary files: {error}; set TMPDIR") from error
+        raise StorageError(
+            f"there is no folder for temporary files: {error}; set TMPDIR"
+        ) from error
 
 
 def require_space(size: int, place: str | PathLike[str]) -> None:
     """Refuse what is larger than the free space of a folder, before anything is computed."""
     free = shutil.disk_usage(place).free
     if size > free:
-        raise StorageError(f"{_text(size)} are more than the {_text(free)} free in '{place}'")
+        raise StorageError(
+            f"{_text(size)} are needed, but only {_text(free)} are free in '{place}'; free some "
+            "space, or write to another disk"
+        )
 
 
 def _text(size: int) -> str:

@@ -5,6 +5,8 @@ then the lengths of the variables are advanced, each by one write of eight bytes
 process dies, the file is whole, up to the last rows whose lengths were written.
 """
 
+from __future__ import annotations
+
 import os
 import tempfile
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Robots in files of others, URDF and MJCF, as plain descriptions; `model` makes models of them."""
+"""URDF and MJCF files as plain descriptions of robots, which `model` converts to models."""

@@ -1,8 +1,8 @@
-r"""A robot as URDF and MJCF know it: links, the joints between them, and what acts on these.
+"""The description of a robot in URDF and MJCF: links, joints, and what acts on them.
 
-Places and axes are those of the world where all coordinates are zero, as in a model; an inertia is
-given in the axes of its link. A joint is a sequence of steps from its parent to its child, each a
-hinge, a slide or a ball; without steps it is fixed, and a free one has none to offer.
+Places and axes are in world axes with all coordinates at zero, as in a model; inertias are in the
+axes of their link. A joint is a sequence of steps from its parent to its child, each a hinge, a
+slide or a ball. A joint without steps is fixed; a free joint has no steps either.
 """
 
 from collections.abc import Iterator, Sequence

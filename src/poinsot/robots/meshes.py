@@ -1,4 +1,4 @@
-"""Mesh files that a robot refers to, STL, OBJ, glTF and others, loaded by trimesh."""
+"""Mesh files of a robot (STL, OBJ, glTF and others), loaded by trimesh."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,7 +42,7 @@ class MeshFiles:
             return self.require(Path(rest), name, element)
         if scheme not in ("package", "model"):
             raise self.refuse(
-                element, f"has the mesh '{name}' on a network; download it and name the file"
+                element, f"refers to the mesh '{name}' on a network; download it and use its path"
             )
         package, _, within = rest.partition("/")
         if package in self.packages:
@@ -56,8 +56,8 @@ class MeshFiles:
                     return place
         raise self.refuse(
             element,
-            f"has the mesh '{name}': there is no such file in a folder '{package}' above the "
-            f"robot's; say where it is by packages={{'{package}': folder}}, or leave meshes out by "
+            f"refers to the mesh '{name}', and no folder '{package}' above the file contains it; "
+            f"give the folder by packages={{'{package}': folder}}, or leave out all meshes by "
             "looks=False",
         )
 
@@ -66,8 +66,8 @@ class MeshFiles:
         if not path.is_file():
             raise self.refuse(
                 element,
-                f"has the mesh '{name}', but there is no file '{path}'; leave meshes out "
-                "by looks=False",
+                f"refers to the mesh '{name}', but there is no file '{path}'; add it, or leave "
+                "out all meshes by looks=False",
             )
         return path
 

@@ -1,4 +1,4 @@
-"""MJCF, as MuJoCo's own compiler understands it: defaults, includes and inertias of shapes done."""
+"""Read MJCF by MuJoCo's compiler, which applies defaults, includes and inertias of shapes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,7 +38,9 @@ def read_mjcf(path: str | Path, *, keyframe: str | None = None, looks: bool = Tr
         try:
             m = mujoco.MjModel.from_xml_path(str(path))
         except (ValueError, mujoco.FatalError) as error:
-            raise RobotFileError(str(path), "MJCF", f"is refused by MuJoCo: {error}") from None
+            raise RobotFileError(
+                str(path), "MJCF", f"cannot be compiled by MuJoCo: {error}"
+            ) from None
     robot = _Reader(mujoco, m, str(path)).read(keyframe, looks)
     for text in said:
         robot.omit("MuJoCo", text)
@@ -47,7 +49,7 @@ def read_mjcf(path: str | Path, *, keyframe: str | None = None, looks: bool = Tr
 
 @contextmanager
 def _heard(mujoco: Any, hear: Callable[[str], None]) -> Iterator[None]:
-    """Hear MuJoCo's warnings, which it writes to a file in the folder of the user else."""
+    """Catch MuJoCo's warnings, which would go to a file in the working directory."""
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(hear)
     try:
@@ -115,7 +117,7 @@ class _Reader:
             looks_of(self.mujoco, m, body) if looks else (),
         )
         if m.body_gravcomp[body]:
-            self.robot.omit(f"body '{name}'", "gravcomp: gravity acts on it in full")
+            self.robot.omit(f"body '{name}'", "gravcomp ignored; gravity acts in full")
         first, count = m.body_jntadr[body], m.body_jntnum[body]
         kinds = [int(m.jnt_type[j]) for j in range(first, first + count)]
         own = [self.name("joint", j) for j in range(first, first + count)]
@@ -125,7 +127,7 @@ class _Reader:
             dof = m.jnt_dofadr[first]
             for what, values in (("damping", m.dof_damping), ("armature", m.dof_armature)):
                 if np.any(values[dof : dof + 6]):
-                    self.robot.omit(f"joint '{own[0]}'", f"{what} of a free joint")
+                    self.robot.omit(f"joint '{own[0]}'", f"{what} of a free joint ignored")
             return
         steps = tuple(self.step(j) for j in range(first, first + count))
         self.robot.joints.append(Joint("+".join(own) or f"{name}.weld", parent, name, steps))
@@ -144,9 +146,9 @@ class _Reader:
         rest = 0.0
         if kind == "ball":
             if limited:
-                self.robot.omit(what, "the limit of a ball joint")
+                self.robot.omit(what, "limit of a ball joint ignored")
             if abs(m.qpos_spring[q : q + 4] - m.qpos0[q : q + 4]).max() > ROUND_OFF:
-                self.robot.omit(what, "springref of a ball joint: its spring rests at zero")
+                self.robot.omit(what, "springref of a ball joint ignored; its spring rests at zero")
         else:
             rest = float(m.qpos_spring[q] - m.qpos0[q])
             if limited:
@@ -155,7 +157,7 @@ class _Reader:
             values = getattr(m, label, None)
             at = j if label.startswith("jnt") else dof
             if values is not None and np.any(values[at]):
-                self.robot.omit(what, f"{label[4:-4]} by a polynomial")
+                self.robot.omit(what, f"polynomial {label[4:-4]} ignored; the linear term is used")
         self.steps[j] = Step(
             name,
             kind,  # type: ignore[arg-type]
@@ -186,14 +188,14 @@ class _Reader:
         m, kinds, name = self.m, self.mujoco.mjtEq, self.name("equality", k)
         kind, data, what = int(m.eq_type[k]), m.eq_data[k], f"equality '{name}'"
         if self.off["EQUALITY"] or not m.eq_active0[k]:
-            self.robot.omit(what, "it is not active")
+            self.robot.omit(what, "ignored; it is not active")
         elif kind in (int(kinds.mjEQ_CONNECT), int(kinds.mjEQ_WELD)):
             welded = kind == int(kinds.mjEQ_WELD)
             self.robot.loops.append(Loop(name, *self.ends(k, welded), welded))
         elif kind == int(kinds.mjEQ_JOINT):
             self.add_coupling(k, name, data)
         else:
-            self.robot.omit(what, "only connect, weld and joint are joints here")
+            self.robot.omit(what, "ignored; only connect, weld and joint are supported")
 
     def ends(self, k: int, welded: bool) -> tuple[Frame, Frame]:
         """Return the two frames that a connect or a weld makes coincide."""
@@ -222,44 +224,41 @@ class _Reader:
         m, what = self.m, f"equality '{name}'"
         one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
         if other < 0:
-            self.robot.omit(what, "it locks a joint: replace that by a weld")
+            self.robot.omit(what, "ignored; it locks a joint, use a weld instead")
             return
         if data[0]:
-            self.robot.omit(what, f"its constant {data[0]:g}: coordinates count from zero")
+            self.robot.omit(what, f"constant term {data[0]:g} of polycoef ignored")
         numbers = (0.0, *data[1:5].tolist())
         coupling = Coupling(name, self.steps[one].name, self.steps[other].name, numbers)
         self.robot.couplings.append(coupling)
 
     def add_actuator(self, k: int) -> None:
-        """Add the motor of a joint; what is more than a torque in proportion to it is listed."""
+        """Add an actuator as a port of its joint; list gains, dynamics and limits."""
         m, mujoco, name = self.m, self.mujoco, self.name("actuator", k)
         what = f"actuator '{name}'"
         on_joint = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
         joint = int(m.actuator_trnid[k, 0])
-        if int(m.actuator_trntype[k]) not in on_joint or joint not in self.steps:
-            self.robot.omit(what, "only actuators of hinges and slides are ports here")
-            return
-        step = self.steps[joint]
-        if step.kind == "ball":
-            self.robot.omit(what, "only actuators of hinges and slides are ports here")
+        step = self.steps.get(joint)
+        if int(m.actuator_trntype[k]) not in on_joint or step is None or step.kind == "ball":
+            self.robot.omit(what, "ignored; only actuators of hinge and slide joints are supported")
             return
         self.robot.motors.append(Motor(name, step.name))
         kept = []
         if m.actuator_gear[k, 0] != 1:
             kept.append(f"gear {m.actuator_gear[k, 0]:g}")
         if int(m.actuator_gaintype[k]) != int(mujoco.mjtGain.mjGAIN_FIXED):
-            kept.append("its gain")
+            kept.append("gain")
         elif m.actuator_gainprm[k, 0] != 1:
             kept.append(f"gain {m.actuator_gainprm[k, 0]:g}")
         if int(m.actuator_biastype[k]) != int(mujoco.mjtBias.mjBIAS_NONE):
-            kept.append("its feedback")
+            kept.append("bias (feedback)")
         if int(m.actuator_dyntype[k]) != int(mujoco.mjtDyn.mjDYN_NONE):
-            kept.append("its dynamics")
+            kept.append("dynamics")
         if m.actuator_ctrllimited[k] or m.actuator_forcelimited[k]:
-            kept.append("its limits")
+            kept.append("limits")
         if kept:
             unit = "force" if step.kind == "slide" else "torque"
-            self.robot.omit(what, f"a port of the {unit} itself; without {', '.join(kept)}")
+            self.robot.omit(what, f"its port takes the joint {unit}; {', '.join(kept)} ignored")
 
     # -- the start, and the rest -------------------------------------------------------------
 
@@ -282,33 +281,33 @@ class _Reader:
                 robot.start[self.steps[j].name] = float(qpos[q] - m.qpos0[q])
 
     def list_others(self) -> None:
-        """List by name what a model does not know."""
+        """List all other elements without a counterpart."""
         for element, reason in self.others():
             self.robot.omit(element, reason)
 
     def others(self) -> Iterator[tuple[str, str]]:
-        """Yield elements without counterpart."""
+        """Yield elements without a counterpart, and the reason."""
         m = self.m
         touching = [k for k in range(m.ngeom) if m.geom_contype[k] or m.geom_conaffinity[k]]
         if touching:
-            yield f"contacts of geoms ({len(touching)})", "bodies touch nothing here"
+            yield f"contacts of geoms ({len(touching)})", "ignored; geoms do not collide"
         for k in range(m.npair):
-            yield f"contact pair '{self.name('pair', k)}'", "bodies touch nothing here"
+            yield f"contact pair '{self.name('pair', k)}'", "ignored; geoms do not collide"
         for k in range(m.ntendon):
-            yield f"tendon '{self.name('tendon', k)}'", "there are no tendons"
+            yield f"tendon '{self.name('tendon', k)}'", "ignored; tendons are not supported"
         for k in range(m.nsensor):
-            yield f"sensor '{self.name('sensor', k)}'", "add sensors with model.add_sensor"
+            yield f"sensor '{self.name('sensor', k)}'", "ignored; use model.add_sensor"
         for k in range(getattr(m, "nflex", 0)):
-            yield f"flex '{self.name('flex', k)}'", "deformable bodies are not read"
+            yield f"flex '{self.name('flex', k)}'", "ignored; deformable bodies are not imported"
         for k in range(m.nskin):
-            yield f"skin '{self.name('skin', k)}'", "skins are not drawn"
+            yield f"skin '{self.name('skin', k)}'", "ignored; skins are not drawn"
         for k in range(m.nbody):
             if m.body_mocapid[k] >= 0:
-                yield f"body '{self.name('body', k)}'", "mocap: it stays where it is"
+                yield f"body '{self.name('body', k)}'", "mocap ignored; the body is fixed"
         drawn = [k for k in range(m.ngeom) if m.geom_bodyid[k] == WORLD]
         if drawn:
-            yield f"geoms of the world ({len(drawn)})", "the ground is not drawn"
+            yield f"geoms of the world ({len(drawn)})", "ignored; the ground is not drawn"
         if m.opt.density or m.opt.viscosity or np.any(m.opt.wind):
-            yield "option density, viscosity, wind", "no medium acts on bodies"
+            yield "option density, viscosity, wind", "ignored; bodies move in vacuum"
         for k in range(getattr(m, "nplugin", 0)):
-            yield f"plugin '{self.name('plugin', k)}'", "plugins are not run"
+            yield f"plugin '{self.name('plugin', k)}'", "ignored; plugins are not supported"

@@ -1,4 +1,4 @@
-"""What bodies of a compiled MJCF model look like."""
+"""The visual geometry of bodies in a compiled MJCF model."""
 
 from typing import Any
 

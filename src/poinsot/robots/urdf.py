@@ -1,4 +1,4 @@
-"""URDF, read by yourdfpy: checked before, for that parser repairs and guesses where it can."""
+"""Read URDF by yourdfpy, after checks of what that parser would repair or guess."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ def read_urdf(
     _Check(root, str(path)).all()
     for visual in [v for link in root.iter("link") for v in link.findall("visual")]:
         if visual.find("geometry") is None or not len(visual.find("geometry") or ()):
-            raise RobotFileError(str(path), "visual", "has no geometry")
+            raise RobotFileError(str(path), "visual", "has no geometry; add one or remove it")
     omitted = list(_unknown(root))
     text = ElementTree.tostring(root)
     robot = yourdfpy.URDF.load(BytesIO(text), build_scene_graph=False, load_meshes=False).robot
@@ -91,7 +91,7 @@ class _Check:
         return RobotFileError(self.file, element, problem)
 
     def all(self) -> None:
-        """Refuse what cannot be read, and take collisions and extensions out of the tree."""
+        """Raise `RobotFileError` for invalid elements, and remove collision geometry."""
         if "xacro" in "".join(each.tag for each in self.root.iter()):
             raise self.refuse(
                 "URDF", "has macros; expand them first: xacro robot.xacro > robot.urdf"
@@ -99,7 +99,7 @@ class _Check:
         self.root.set("name", self.root.get("name") or Path(self.file).stem)
         links, joints = (self.named(tag) for tag in ("link", "joint"))
         if not links:
-            raise self.refuse("robot", "has no links")
+            raise self.refuse("robot", "has no links; add a <link>")
         for name, link in links.items():
             for collision in link.findall("collision"):
                 link.remove(collision)
@@ -116,14 +116,14 @@ class _Check:
         for k, element in enumerate(self.root.findall(tag)):
             name = element.get("name")
             if not name:
-                raise self.refuse(f"{tag} {k + 1}", "has no name")
+                raise self.refuse(f"{tag} {k + 1}", "has no name; give it one")
             if name in found:
-                raise self.refuse(f"{tag} '{name}'", "is there twice")
+                raise self.refuse(f"{tag} '{name}'", "is defined twice; rename one of them")
             found[name] = element
         return found
 
     def inertial(self, what: str, link: ElementTree.Element) -> None:
-        """Refuse an inertial without mass or inertia."""
+        """Raise `RobotFileError` for an <inertial> without mass or inertia."""
         inertial = link.find("inertial")
         if inertial is None:
             return
@@ -132,7 +132,7 @@ class _Check:
                 raise self.refuse(what, f"has an <inertial> without <{tag}>")
 
     def numbers(self, what: str, element: ElementTree.Element) -> None:
-        """Refuse attributes that are no numbers, or are missing."""
+        """Raise `RobotFileError` for attributes that are missing or not numbers."""
         for each in element.iter():
             for key in NEEDED.get(each.tag, ()):
                 if each.get(key) is None:
@@ -171,12 +171,12 @@ class _Check:
                 raise self.refuse(what, f"has no <{tag} link=...>")
             if name not in links:
                 hint = did_you_mean(name, links)
-                raise self.refuse(what, f"has the {tag} '{name}', which is no link; {hint}")
+                raise self.refuse(what, f"has the {tag} '{name}', which is not a link; {hint}")
         mimic = joint.find("mimic")
         if mimic is not None and mimic.get("joint") not in joints:
             leader = str(mimic.get("joint"))
             hint = did_you_mean(leader, joints)
-            raise self.refuse(what, f"mimics '{leader}', which is no joint; {hint}")
+            raise self.refuse(what, f"mimics '{leader}', which is not a joint; {hint}")
 
     def tree(
         self,
@@ -190,47 +190,52 @@ class _Check:
             if child in parents:
                 raise self.refuse(
                     f"link '{child}'",
-                    f"has two parents, by joint '{name}', too; close loops by a side file, "
-                    "loops='loops.yaml'",
+                    f"is the child of two joints, the second is '{name}'; URDF files are trees, "
+                    "close loops with from_urdf(..., loops='loops.yaml')",
                 )
             parents[str(child)] = joint.find("parent").get("link")  # type: ignore
         roots = [name for name in links if name not in parents]
         if len(roots) > 1:
-            raise self.refuse("robot", f"has several roots: {', '.join(map(repr, roots))}")
+            raise self.refuse(
+                "robot",
+                f"has several root links: {', '.join(map(repr, roots))}; connect them by joints",
+            )
         reached = set(roots)
         while more := {child for child, parent in parents.items() if parent in reached} - reached:
             reached |= more
         if len(reached) < len(links):
             name = next(name for name in links if name not in reached)
-            raise self.refuse(f"link '{name}'", "hangs on a chain of joints that ends in itself")
+            raise self.refuse(
+                f"link '{name}'", "is in a closed chain of joints without a root; remove one joint"
+            )
 
 
 def _unknown(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
-    """Yield elements that a model does not know, by name."""
+    """Yield unsupported elements by name, and the reason."""
     for element in root:
         name = element.get("name") or element.get("reference") or ""
         title = f"{element.tag} '{name}'" if name else element.tag
         if element.tag == "transmission":
-            yield title, "joints have ports of their own, '<joint>.motor'"
+            yield title, "ignored; each moving joint has a port, '<joint>.motor'"
         elif element.tag not in ("link", "joint", "material"):
-            yield title, "an extension"
+            yield title, "ignored; it is not part of URDF"
     for joint in root.findall("joint"):
         for tag in ("safety_controller", "calibration"):
             if joint.find(tag) is not None:
-                yield f"joint '{joint.get('name')}'", f"its {tag}"
+                yield f"joint '{joint.get('name')}'", f"{tag} ignored"
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
 class _Reader:
-    """A robot of yourdfpy, and the one that is made of it."""
+    """Converts a robot of yourdfpy to a description."""
 
     def __init__(self, robot: Any, file: str, floating: bool, files: MeshFiles | None) -> None:
         self.of, self.files, self.floating = robot, files, floating
         self.robot = Robot(name=robot.name, file=file, gravity=GRAVITY)
         self.materials = {each.name: each for each in robot.materials}
-        #: Joints with a greatest rate.
+        #: Joints with a velocity limit.
         self.fast: list[str] = []
 
     def read(self) -> Robot:
@@ -259,7 +264,7 @@ class _Reader:
                 self.add_mimic(joint, leaders)
         if self.fast:
             names = ", ".join(map(repr, self.fast))
-            self.robot.omit(f"joints {names}", "the greatest rates, and efforts, of motors")
+            self.robot.omit(f"joints {names}", "velocity and effort limits of motors ignored")
         return self.robot
 
     def refuse(self, element: str, problem: str) -> RobotFileError:
@@ -271,7 +276,10 @@ class _Reader:
         own = Link(link.name, place[:3, 3].copy(), place[:3, :3].copy())
         if link.inertial is not None:
             if link.inertial.mass < 0:
-                raise self.refuse(f"link '{link.name}'", f"has the mass {link.inertial.mass:g} kg")
+                raise self.refuse(
+                    f"link '{link.name}'",
+                    f"has a mass of {link.inertial.mass:g} kg; it cannot be negative",
+                )
             origin = np.eye(4) if link.inertial.origin is None else link.inertial.origin
             R = origin[:3, :3]
             own = replace(
@@ -323,7 +331,7 @@ class _Reader:
         own = np.asarray(joint.axis, dtype=float)
         length = np.linalg.norm(own)
         if not length:
-            raise self.refuse(f"joint '{name}'", "has an axis of length zero")
+            raise self.refuse(f"joint '{name}'", "has an axis of length zero; give a direction")
         axis, point = origin[:3, :3] @ (own / length), origin[:3, 3].copy()
         if kind == "planar":
             self.robot.joints.append(
@@ -347,7 +355,9 @@ class _Reader:
         x = next(v for v in across if np.linalg.norm(v) > ASIDE)
         x = x / np.linalg.norm(x)
         if joint.limit is not None or joint.dynamics is not None:
-            self.robot.omit(f"joint '{joint.name}'", "limits and friction of a planar joint")
+            self.robot.omit(
+                f"joint '{joint.name}'", "limits and friction of a planar joint ignored"
+            )
         slides = [
             Step(f"{joint.name}.{label}", "slide", point, along)
             for label, along in (("x", x), ("y", np.cross(axis, x)))
@@ -384,14 +394,21 @@ class _Reader:
         movable = ("revolute", "continuous", "prismatic")
         what = f"joint '{joint.name}'"
         if joint.type not in movable or leader.type not in movable:
-            self.robot.omit(what, f"mimics '{leader.name}': both must turn or slide")
+            self.robot.omit(
+                what, f"mimic of '{leader.name}' ignored; both must be revolute or prismatic"
+            )
             return
         if leader.mimic is not None and leader.mimic.offset:
-            self.robot.omit(what, f"mimics '{leader.name}', which has an offset of its own")
+            self.robot.omit(
+                what,
+                f"mimics '{leader.name}', which has an offset; coordinates start at the offsets",
+            )
         name = f"{joint.name}.mimic"
         self.robot.couplings.append(Coupling(name, joint.name, leader.name, (0.0, factor)))
         if joint.mimic.offset:
-            self.robot.omit(what, f"its coordinate counts from the offset {joint.mimic.offset:g}")
+            self.robot.omit(
+                what, f"its coordinate is zero at the mimic offset {joint.mimic.offset:g}"
+            )
 
 
 def _moved(origin: Array, step: Step, by: float) -> Array:

@@ -1,4 +1,4 @@
-"""A robot as the text of an MJCF file."""
+"""Write a robot as MJCF."""
 
 from xml.etree import ElementTree
 
@@ -146,7 +146,7 @@ class _Writer:
         elif look.mesh is not None:
             if self.meshes is None:
                 what = f"look {k + 1} of link '{link.name}'"
-                self.robot.omit(what, "meshes are written next to a file only")
+                self.robot.omit(what, "left out; meshes are written only together with a file")
                 return
             mesh = f"{link.name}_{k + 1}"
             add(self.assets, "mesh", name=mesh, file=self.meshes(mesh, look.mesh))

@@ -1,4 +1,4 @@
-"""A robot as the text of a URDF file."""
+"""Write a robot as URDF."""
 
 from collections.abc import Mapping
 from xml.etree import ElementTree
@@ -35,15 +35,17 @@ class _Writer:
             add(self.root, "link", name=WORLD)
         elif base.free:
             robot.omit(
-                f"joint '{base.name}'", "its link is the first: read it with a floating base"
+                f"joint '{base.name}'",
+                "left out; the root link of a URDF file is fixed unless it is read with a "
+                "floating base",
             )
         if any(robot.gravity[:2]) or robot.gravity[2] != -9.81:
-            robot.omit("gravity", "files of this format have none")
+            robot.omit("gravity", "left out; URDF has no gravity")
         followers = {each.follower: each for each in robot.couplings}
         for joint in self.ordered():
             self.add_joint(joint, followers)
         for loop in robot.loops:
-            robot.omit(f"joint '{loop.name}'", "it closes a loop, and the format has none")
+            robot.omit(f"joint '{loop.name}'", "left out; URDF has no closed loops")
         for frame in robot.frames:
             if frame.name not in (f"{frame.link}.frame", WORLD):
                 name = frame.link or WORLD
@@ -117,7 +119,7 @@ class _Writer:
         """Return a step as hinges and slides: a ball is three hinges."""
         if step.kind != "ball":
             return [step]
-        self.robot.omit(f"joint '{step.name}'", "a ball joint is written as three hinges")
+        self.robot.omit(f"joint '{step.name}'", "ball joint written as three hinges")
         return [
             Step(f"{step.name}.{label}", "hinge", step.point, axis)
             for label, axis in zip("xyz", np.eye(3), strict=True)
@@ -145,12 +147,12 @@ class _Writer:
             add(element, "dynamics", damping=step.damping, friction=step.friction)
         for label, value in (("spring", step.stiffness), ("rotor", step.armature)):
             if value:
-                self.robot.omit(what, f"its {label}: the format has none")
+                self.robot.omit(what, f"{label} left out; URDF has none")
         coupling = followers.get(step.name)
         if coupling is not None:
             numbers = coupling.coefficients
             if any(numbers[2:]):
-                self.robot.omit(what, "it follows another joint by a polynomial, not in proportion")
+                self.robot.omit(what, "nonlinear coupling left out; URDF has constant ratios only")
             else:
                 add(element, "mimic", joint=coupling.leader, multiplier=numbers[1])
 
@@ -173,10 +175,10 @@ class _Writer:
         a, b, c = (*look.sizes, 0.0, 0.0, 0.0)[:3]
         what = f"look {k + 1} of link '{link.name}'"
         if look.kind == "ellipsoid" and not a == b == c:
-            self.robot.omit(what, "the format has no ellipsoids")
+            self.robot.omit(what, "left out; URDF has no ellipsoids")
             return
         if look.kind == "mesh" and self.meshes is None:
-            self.robot.omit(what, "meshes are written next to a file only")
+            self.robot.omit(what, "left out; meshes are written only together with a file")
             return
         visual = add(element, "visual")
         place, turn = relative(self.places[link.name], at, R)

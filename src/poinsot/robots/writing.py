@@ -1,4 +1,4 @@
-"""What URDF and MJCF share when they are written: numbers, names, places, meshes."""
+"""Common parts of writing URDF and MJCF: numbers, names, places, meshes."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -52,8 +52,8 @@ def require_tolerance(tolerance: float | None, h_max: float | None) -> None:
     """Refuse a tolerance or a largest step that makes no sense; None: there is none."""
     if tolerance is not None and not LEAST <= number(tolerance, "tolerance") < 1:
         raise InputError(
-            f"the tolerance is {tolerance:g}; it is a part of the sizes of states, less than 1 and "
-            f"at least {LEAST:g}, since smaller errors are round-off"
+            f"the tolerance is {tolerance:g}; it must be relative, less than 1 and at least "
+            f"{LEAST:g}, because smaller errors are round-off"
         )
     if h_max is not None and number(h_max, "h_max") <= 0:
         raise InputError(f"h_max is {h_max:g} s; it must be positive")
@@ -64,19 +64,20 @@ def require_adaptive(problem: Problem, tolerance: float | None, h_max: float | N
     require_tolerance(tolerance, h_max)
     if tolerance is None:
         if h_max is not None:
-            raise InputError("h_max is for steps that follow a tolerance; give tolerance=... too")
+            raise InputError("h_max is for adaptive steps; give tolerance=..., too")
         return
     if problem.triggers:
         raise InputError(
-            f"event '{problem.triggers[0].name}': events are looked for in steps of one size; "
-            "leave out tolerance, or the events"
+            f"event '{problem.triggers[0].name}': events need a constant step size; leave out "
+            "tolerance or the events"
         )
     sampled = problem.sampled
     for follows, each in zip(sampled.following, sampled.controllers, strict=True):
         if not follows:
             raise InputError(
-                f"controller '{each.name}' is sampled every {each.period:g} s, by steps of one "
-                "size; leave out tolerance, or let it act in continuous time, without 'every'"
+                f"controller '{each.name}' is sampled every {each.period:g} s, which needs a "
+                "constant step size; leave out tolerance, or use a controller in continuous time, "
+                "without 'every'"
             )
 
 

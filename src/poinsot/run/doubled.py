@@ -148,11 +148,10 @@ def require_bodies(run: "Run") -> None:
     """Refuse an estimate of what has no bodies, or has a tolerance of its own."""
     if run.plan.tolerance is not None:
         raise InputError(
-            "estimate_error compares steps of one size; a tolerance limits the error by itself: "
-            "give one of them"
+            "estimate_error needs a constant step size; leave out estimate_error or tolerance"
         )
     if run.loop.recorder.observer.poses(run.problem.x[None]) is None:
         raise InputError(
-            "estimate_error compares positions of bodies, which this system has none of, or which "
-            "its events change; compare runs with h and h/2 yourself"
+            "estimate_error compares positions of bodies, which this system does not have or its "
+            "events change; compare runs with h and h/2 instead"
         )

@@ -52,6 +52,7 @@ def _controlled(runner: Runner, problem: Problem, required: bool) -> Runner | No
         return runner
     if required:
         raise InputError(
-            "the compiled engine cannot measure all that controllers read; use engine='auto'"
+            "the compiled engine cannot measure all channels that controllers read; use "
+            "engine='auto'"
         )
     return None

@@ -218,7 +218,7 @@ class PhasedEngine(Engine):
                 left = self.origin.without(absent, self.pose)
             except InputError as error:
                 listed = ", ".join(f"'{name}'" for name in sorted(absent))
-                raise InputError(f"events leave the model without {listed}: {error}") from error
+                raise InputError(f"events remove from the model {listed}: {error}") from error
             self.made[absent] = Phase.of(self.whole, *left)
         return self.made[absent]
 
@@ -227,8 +227,8 @@ class PhasedEngine(Engine):
         for controller in problem.sampled.controllers:
             if isinstance(controller.law, FMULaw):
                 raise InputError(
-                    f"FMU '{controller.name}' would begin anew where an event changes the model; "
-                    "let events be recorded or stop the run"
+                    f"FMU '{controller.name}' would restart when an event changes the model; use "
+                    "then='record' or 'stop'"
                 )
         here, self.absent = self.absent, self.absent | set(self.names)
         self._phase()

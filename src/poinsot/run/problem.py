@@ -190,12 +190,12 @@ def _triggers(
         for trigger in triggers:
             if absent_ever([trigger]):
                 raise InputError(
-                    f"event '{trigger.name}': joints and loads are those of a Model; of a system "
-                    "an event can be recorded, or stop the run"
+                    f"event '{trigger.name}': Release, Lock and Switch need a Model; for other "
+                    "systems use then='record' or 'stop'"
                 )
         return triggers
     for name in added.keys() & model.events.keys():
-        raise InputError(f"events: the model has an event '{name}' already; choose another name")
+        raise InputError(f"events: the model already has an event '{name}'; choose another name")
     return tuple(model.trigger(name, event) for name, event in (model.events | added).items())
 
 
@@ -209,8 +209,8 @@ def count_steps(h: float, t_start: float, t_end: float) -> int:
         raise InputError(f"t_end = {t_end:g} s is not after t_start = {t_start:g} s")
     if (t_end - t_start) / h > MOST:
         raise InputError(
-            f"the step h is {h:g} s, which makes more than {MOST:.0e} steps from t_start = "
-            f"{t_start:g} s to t_end = {t_end:g} s; take a larger one, or an earlier end"
+            f"the step h is {h:g} s, which gives more than {MOST:.0e} steps from t_start = "
+            f"{t_start:g} s to t_end = {t_end:g} s; use a larger one, or an earlier end"
         )
     # A span that is a multiple of h but for round-off must not end in a tiny extra step.
     return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
@@ -229,6 +229,6 @@ def _turned(system: PHSystem, x: Vector, angles: Mapping[str, float] | None) -> 
         if not abs(state - given) <= NEAR:
             raise InputError(
                 f"angles: '{name}' is {given:.6g} rad, while it is {here[names.index(name)]:.6g} "
-                "rad in the state, up to whole turns"
+                "rad in the state; they may differ by full turns only"
             )
     return turned

@@ -46,16 +46,16 @@ class Stopped:
         found = find_checkpoint(path)
         if found is None:
             raise InputError(
-                f"resume: '{path}' has no checkpoint: Result.save or an earlier version wrote it, "
-                "or another program has changed it; run its model again with output=..."
+                f"resume: '{path}' has no checkpoint, because it was written by Result.save, an "
+                "earlier version or another program; run its model again with output=..."
             )
         facts, arrays = found
         try:
             plan, rows = Plan.read(facts["plan"]), int(facts["rows"])
             if not 1 <= rows <= result.time.size:
-                raise ValueError("it belongs to rows that are not there")
+                raise ValueError("it belongs to rows that are missing")
             if not (isinstance(facts["run"]["done"], int) and facts["run"]["done"] >= 0):
-                raise ValueError("it counts steps that are none")
+                raise ValueError("its number of steps is invalid")
         except (KeyError, TypeError, ValueError, InputError) as error:
             raise _damaged(path, error) from error
         return cls(path, result, plan, rows, facts, arrays)
@@ -76,7 +76,9 @@ class Stopped:
         """Simulate a model from the checkpoint on."""
         plan = self.plan if t_end is None else replace(self.plan, t_end=number(t_end, "t_end"))
         if not plan.known:
-            raise InputError(f"resume: '{plan.scheme}' is a scheme of your own; run it again")
+            raise InputError(
+                f"resume: '{plan.scheme}' is a user-defined scheme; simulate again from the start"
+            )
         start = self.arrays["start"] if plan.started else None
         try:
             run = Run.of(model, plan, plan.scheme, start, inputs, events, keep=False)
@@ -100,8 +102,7 @@ class Stopped:
         over = done > clock.steps - len(clock.fractions)
         if reached >= clock.end if run.plan.tolerance else over:
             raise InputError(
-                f"the run is at t = {reached:g} s, and goes on from there; t_end = {clock.end:g} s "
-                "is too early"
+                f"the run has reached t = {reached:g} s; t_end = {clock.end:g} s must be later"
             )
 
     def _require_same_names(self, system: PHSystem, facts: Facts) -> None:
@@ -140,8 +141,8 @@ def _require_no_fmu(run: Run) -> None:
     for controller in run.problem.sampled.controllers:
         if isinstance(controller.law, FMULaw):
             raise InputError(
-                f"FMU '{controller.name}' began anew, and would not go on: its state is not in the "
-                "file; run the model from its start"
+                f"FMU '{controller.name}' cannot continue, because its state is not in the file; "
+                "simulate again from the start"
             )
 
 

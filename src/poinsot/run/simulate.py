@@ -1,4 +1,6 @@
-"""Simulations: from a model to a result."""
+"""`simulate`: from a model to a result."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace

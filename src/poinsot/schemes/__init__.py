@@ -1,4 +1,4 @@
-"""Schemes by name, and the one solver of the stage equations that they declare."""
+"""Schemes by name, and the solver of their stage equations."""
 
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.stages import Newton

@@ -1,17 +1,18 @@
 r"""Steps composed of substeps, for a higher order.
 
-A symmetric scheme of order two becomes one of order four or six when a step of size h is composed
+A symmetric scheme of order two becomes one of order four or six if a step of size h is composed
 of substeps :math:`\gamma_i h` with
 
 .. math:: \sum \gamma_i = 1, \qquad \sum \gamma_i^3 = 0, \qquad \gamma_i = \gamma_{s+1-i}
 
-and, for order six, two conditions more [HLW06, V.3]. What every substep keeps, the step keeps.
+and, for order six, two further conditions [HLW06, V.3]. What every substep conserves, the step
+conserves.
 
-As h goes to 0, a step of the midpoint rule under constraints leaves positions where they are, and
-maps velocities v to (2 P - I) v, with P the projection on those that the constraints allow: what
-is normal to them only changes its sign. Such steps do not compose; pairs of them do, since they go
-to the identity. With velocities on the constraints, as the stabilised form has them, single steps
-do.
+As h goes to 0, a step of the midpoint rule under constraints leaves positions unchanged, and maps
+velocities v to (2 P - I) v, with the projection P onto those that the constraints allow: the normal
+part changes its sign. Such steps cannot be composed, but pairs of them can, because they go to the
+identity. With velocities on the constraints, as in the stabilised form, single steps can be
+composed.
 """
 
 from collections.abc import Sequence

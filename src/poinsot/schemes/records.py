@@ -1,4 +1,4 @@
-"""The schemes that there are."""
+"""The available schemes."""
 
 from collections.abc import Iterator
 from typing import Any

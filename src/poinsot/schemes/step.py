@@ -1,4 +1,4 @@
-"""One time step: the stage equations of a system, solved."""
+"""One time step: solve the stage equations of a system."""
 
 from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import Vector

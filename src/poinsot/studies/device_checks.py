@@ -24,7 +24,7 @@ INSTEAD = "; leave out engine='cuda', and this machine's processors run it"
 def require_device(cases: Cases, row: Array, executor: Any) -> None:
     """Refuse runs that a graphics processor cannot take, and say if there is none."""
     if executor is not None:
-        raise InputError("engine='cuda' takes all runs itself; leave out the executor")
+        raise InputError("engine='cuda' simulates all runs itself; leave out the executor")
     model = cases.model(row)
     for kind, verb in (("events", "look for event"), ("controllers", "run controller")):
         for name in getattr(model, kind):

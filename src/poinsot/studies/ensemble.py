@@ -1,4 +1,6 @@
-"""Many runs of a model that differ in some of its numbers."""
+"""Simulate a model many times with different values of its parameters."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -58,52 +60,54 @@ def ensemble(
     progress: bool | None = None,
     output: str | PathLike[str] | None = None,
 ) -> xarray.Dataset:
-    """Run a model many times with other values of its parameters.
+    """Simulate a model many times with different values of its parameters.
 
     Parameters
     ----------
     model : Model
-        What to simulate; one that can be written to a file.
+        What to simulate; it must be possible to write it to a model file.
     parameters : mapping, or table with columns
-        Path -> value of each run, lists of one length: `{"bodies.rod.mass": [0.4, 0.5]}`. Paths are
-        those of the model file, with or without kinds of parts; `joints.A.point` (runs, 3),
-        `initial.rod.velocity`, `initial.hinge`, `inputs.motor` and `options.step` are others.
-        `grid`, `latin_hypercube` and `sobol` make such lists.
+        Path -> value for each run, all of the same length: `{"bodies.rod.mass": [0.4, 0.5]}`. Paths
+        are those of the model file, with or without kinds of parts; vectors have the shape (runs,
+        3). Further paths are `joints.A.point`, `initial.rod.velocity`, `initial.hinge`,
+        `inputs.motor` and `options.step`. `grid`, `latin_hypercube` and `sobol` make such tables.
     h, t_end, t_start : float
-        Step, end and start [s]; default: those of the model's file.
+        Step size, end and start [s]. Default: those of `model.simulation`.
     what : str or sequence of str
-        What is kept of saved states: `"energy"`, `"dissipated"`, `"balance_error"`, sensors of the
-        model, and whatever they may record but reactions, such as `"rod.position"`, `"A.angle"`.
+        Quantities to keep at the saved times: `"energy"`, `"dissipated"`, `"balance_error"`,
+        sensors of the model, and channels as in `Model.add_sensor` except reactions, such as
+        `"rod.position"`, `"A.angle"`.
     scheme, coordinates, save_every, newton
-        As to `simulate`.
+        See `simulate`.
     engine : str
-        As to `simulate`, or `"cuda"`: all runs at once on an NVIDIA graphics processor.
+        See `simulate`; or `"cuda"`: all runs at once on an NVIDIA graphics processor.
     inputs : mapping
         Port name -> constant, formula or `Table`, for all runs.
     workers : int
-        How many runs are taken at a time, by default as many as there are processors: by threads
-        in machine code, by processes if every model must be built. The numbers are the same.
+        Number of runs at a time. Default: the number of processors. Runs in machine code use
+        threads; runs for which a model must be built use processes. The results are the same.
     executor : Executor or dask.distributed.Client
-        What takes the runs instead: one of `concurrent.futures`, or a Dask cluster.
+        Runs the simulations instead: an executor of `concurrent.futures`, or a Dask cluster.
     progress : bool
-        Show a progress bar; default: on a terminal, for studies over a second.
+        Show a progress bar. Default: in a terminal, for studies longer than a second.
     output : path
-        A netCDF file that runs are written to as they end, in constant memory. If it holds a part
-        of the same study, that is not computed again: after Ctrl-C, or if the process was killed,
-        call this once more.
+        Write runs to this netCDF file as they end, in constant memory. If the file holds part of
+        the same study, only the other runs are computed: after Ctrl-C, or if the process was
+        killed, call this function again.
 
     Returns
     -------
     xarray.Dataset
-        Quantities (run, sample, ...), with the parameters as coordinates of `run` and `time` [s] of
-        `sample`; `status`, `message` and `balance_error_max` of every run. The status of a run is 1
-        if it is done, 2 if it is off by more than round-off, 3 if it failed: its `message` says
-        why; 0: pending, after Ctrl-C. What a failed run did not come to is nan.
+        The quantities (run, sample, ...), with the parameters as coordinates of `run` and `time`
+        [s] of `sample`; `status`, `message` and `balance_error_max` of each run. The status is 1
+        for done, 2 if energy or constraints are off by more than round-off, 3 for failed, with the
+        reason in `message`, and 0 for pending, after Ctrl-C. Samples that a failed run did not
+        reach are nan.
 
     Raises
     ------
     InputError
-        If parameters are unknown, have lists of different lengths, or no run can begin.
+        If parameters are unknown or differ in length, or if no run can start.
     """
     place = None if output is None else output_path(output, "output")
     workers = workers_here() if workers is None else count(workers, "workers", 1)
@@ -111,7 +115,7 @@ def ensemble(
     simulation = model.simulation if isinstance(model, Model) else None
     own = Parameters.of(model, values, inputs)
     if simulation is not None and simulation.tolerance is not None:
-        raise InputError("an ensemble takes steps of one size; leave out the tolerance")
+        raise InputError("an ensemble needs a constant step size; leave out the tolerance")
     given: dict[str, Any] = {"step": h, "t_end": t_end, "t_start": t_start, "scheme": scheme}
     given |= {"coordinates": coordinates, "engine": engine}
     given |= {"save_every": save_every, "newton": newton}
@@ -120,8 +124,8 @@ def ensemble(
         if f"options.{name}" in values:
             what_of = "h" if name == "step" else name
             raise InputError(
-                f"{what_of} is an option of all runs, and 'options.{name}' a parameter; "
-                "keep one of both"
+                f"{what_of} is given for all runs, and 'options.{name}' as a parameter; keep one "
+                "of them"
             )
     device = options.get("engine") == CUDA
     if device:

@@ -63,7 +63,7 @@ class Measures:
             found.append(Measure(name, channel.shape, channel.unit, channel))
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
-            raise InputError(f"what: '{min(repeated)}' is there more than once")
+            raise InputError(f"what: '{min(repeated)}' is given more than once; keep one of them")
         return cls(tuple(found))
 
     @property

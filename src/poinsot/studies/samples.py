@@ -1,4 +1,6 @@
-"""Values of parameters for many runs: lists, grids, and samples that fill a box."""
+"""Parameter values of many runs: tables, grids and samples."""
+
+from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
@@ -18,9 +20,9 @@ MOST = 10**8
 
 
 def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
-    """Return values of parameters by path, one for each run: of a mapping, a table or a dataset.
+    """Return the values of parameters by path, one for each run, from a mapping, table or dataset.
 
-    Numbers have the shape (runs,), vectors (runs, 3). Refuses values of different lengths.
+    Numbers have the shape (runs,), vectors (runs, 3). Raises `InputError` for different lengths.
     """
     columns = getattr(values, "columns", None)  # of a table of pandas
     if not isinstance(values, Mapping) and columns is not None:
@@ -36,30 +38,42 @@ def table(values: Mapping[str, ArrayLike] | Any) -> dict[str, Array]:
             raise InputError(f"{what}: expected a list with a value for each run, got {given!r}")
         found[path] = own
     if not found:
-        raise InputError(f"parameters: there is none; give some, such as {EXAMPLE}")
+        raise InputError(f"parameters is empty; give at least one, such as {EXAMPLE}")
     lengths = {path: len(own) for path, own in found.items()}
     if len(set(lengths.values())) > 1:
         each = ", ".join(f"'{path}' has {size}" for path, size in lengths.items())
         raise InputError(
             f"parameters: lists have different lengths: {each}; "
-            "poinsot.grid(...) combines each value with each"
+            "give one value for each run, or use poinsot.grid(...) for all combinations"
         )
     return found
 
 
 def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """Return all combinations of values, the last parameter changing fastest.
+    """Return all combinations of values; the last parameter changes fastest.
 
-    `ps.grid({"bodies.rod.mass": [0.4, 0.5], "gravity.z": [-9.81, -1.62]})` has four runs.
+    Parameters
+    ----------
+    values : mapping
+        Path -> values: `{"bodies.rod.mass": [0.4, 0.5], "gravity.z": [-9.81, -1.62]}` gives four
+        runs.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     lists = {
         path: table({path: each})[path] for path, each in named(values, "grid", EXAMPLE).items()
     }
     if not lists:
-        raise InputError(f"grid: there is no parameter; give some, such as {EXAMPLE}")
+        raise InputError(f"grid: values is empty; give at least one parameter, such as {EXAMPLE}")
     sizes = [len(each) for each in lists.values()]
     if float(np.prod(sizes, dtype=float)) > MOST:
-        raise InputError(f"grid: {' x '.join(map(str, sizes))} runs are too many")
+        raise InputError(
+            f"grid: {' x '.join(map(str, sizes))} runs are too many; use fewer values, or "
+            "poinsot.sobol"
+        )
     places = np.indices(sizes).reshape(len(sizes), -1)
     return {path: each[place] for (path, each), place in zip(lists.items(), places, strict=True)}
 
@@ -67,9 +81,21 @@ def grid(values: Mapping[str, ArrayLike]) -> dict[str, Array]:
 def latin_hypercube(
     ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
 ) -> dict[str, Array]:
-    """Return samples between (low, high) of each parameter, one in each of as many slices [MBC79].
+    """Return Latin hypercube samples of parameters [MBC79].
 
-    The same seed has the same samples. Ranges of vectors are a vector each.
+    Parameters
+    ----------
+    ranges : mapping
+        Path -> (low, high), two numbers or two vectors.
+    runs : int
+        Number of samples.
+    seed : int
+        Seed of the random numbers.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     from scipy.stats import qmc
 
@@ -79,9 +105,21 @@ def latin_hypercube(
 def sobol(
     ranges: Mapping[str, tuple[ArrayLike, ArrayLike]], runs: int, *, seed: int = 0
 ) -> dict[str, Array]:
-    """Return scrambled Sobol points between (low, high) of each parameter [S67].
+    """Return scrambled Sobol points of parameters [S67].
 
-    They are balanced if there are a power of two of them.
+    Parameters
+    ----------
+    ranges : mapping
+        Path -> (low, high), two numbers or two vectors.
+    runs : int
+        Number of points; they are balanced for powers of two.
+    seed : int
+        Seed of the scrambling.
+
+    Returns
+    -------
+    dict
+        Path -> value for each run, for `ensemble`.
     """
     from scipy.stats import qmc
 
@@ -100,11 +138,14 @@ def _in_box(ranges: Mapping[str, Any], runs: int, sampler: Any) -> dict[str, Arr
             raise InputError(f"ranges: '{path}': expected (low, high), got {pair!r}") from None
         if low.shape != high.shape or not np.all(np.isfinite([low, high])) or np.any(low > high):
             raise InputError(
-                f"ranges: '{path}': expected two finite ends of one shape, low <= high: {pair!r}"
+                f"ranges: '{path}': expected finite (low, high) of the same shape with low <= "
+                f"high, got {pair!r}"
             )
         pairs[path] = low, high
     if not pairs:
-        raise InputError("ranges: there is no parameter; give {'bodies.rod.mass': (0.4, 0.6)}")
+        raise InputError(
+            "ranges is empty; give at least one parameter, such as {'bodies.rod.mass': (0.4, 0.6)}"
+        )
     size = sum(low.size for low, _ in pairs.values())
     unit, first, found = sampler(size).random(runs), 0, dict[str, Array]()
     for path, (low, high) in pairs.items():

@@ -203,7 +203,7 @@ class FileStore(Store):
     def _require_own(self) -> None:
         if not is_study(self.path):
             raise InputError(
-                f"'{self.path}' exists, and is no study; choose another name, or remove it"
+                f"'{self.path}' exists and is not a study; choose another name, or remove it"
             )
         with h5py.File(self.path, "r") as file:
             key = file.attrs.get("key")
@@ -237,7 +237,7 @@ class FileStore(Store):
 
 
 def is_study(path: str | PathLike[str]) -> bool:
-    """Tell whether a file is that of a study."""
+    """Return whether a file is that of a study."""
     try:
         with h5py.File(path, "r") as file:
             return MARK in file.attrs
@@ -246,12 +246,13 @@ def is_study(path: str | PathLike[str]) -> bool:
 
 
 def load_study(path: str | PathLike[str]) -> xarray.Dataset:
-    """Open the file of a study, also of one that goes on; numbers are read as they are asked for.
+    """Open the file of a study, finished or not; arrays are read when they are used.
 
-    The dataset is that of `ensemble`. Runs that are pending, with status 0, are zero or nan.
+    Returns a dataset like that of `ensemble`. Values of pending runs, with status 0, are zero or
+    nan.
     """
     if not is_study(path):
-        raise InputError(f"'{path}' is no study of many runs")
+        raise InputError(f"'{path}' is not the file of a study")
     found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
     parameters = [
         name for name, variable in found.variables.items() if "parameter" in variable.attrs

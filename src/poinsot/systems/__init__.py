@@ -1,1 +1,1 @@
-"""Systems: mechanisms in all coordinates, Lagrangians, redundant coordinates."""
+"""Systems: mechanisms in all coordinates, Lagrangians, and redundant coordinates."""

@@ -1,6 +1,6 @@
-r"""What acts on the bodies of a mechanism: gravity, springs and fields, dampers, ports.
+r"""Forces on the bodies of a mechanism: gravity, springs and fields, dampers, ports.
 
-All are written on frames; with f = F q + f0 the unknowns q of bodies see
+All are defined on frames; with f = F q + f0, the equations of the unknowns q contain
 
 .. math:: \nabla V = F^\top \nabla_f V, \qquad B = F^\top B_f .
 """
@@ -115,7 +115,7 @@ class Acting(Mechanics):
             if loses(local(f0, bodies), local(f_mid, bodies)):
                 raise LargeStepError(
                     f"{what}: the angle of its joint changes by half a turn or more in one step, "
-                    "and cannot be followed; take a smaller step"
+                    "which is ambiguous; use a smaller step"
                 )
 
     # -- dissipation --------------------------------------------------------------------------

@@ -1,14 +1,16 @@
-r"""Singular positions: where the motion of a loop of joints branches.
+r"""Singular positions, where the motion of a loop of joints branches.
 
-A motion through q with twists t has J t = 0 and, one derivative later,
+A motion through q with twists t satisfies J t = 0 and, one derivative later,
 
 .. math:: J\,\dot t = -Q(t), \qquad Q(t) = \frac{d}{ds} J\bigl(q(s)\bigr)\,t
 
-with Q quadratic in t. Where rows of J depend on each other this has a solution only if
-:math:`n^\top Q(t) = 0` for all n with :math:`n^\top J = 0`. Constraints that repeat others
-everywhere ask for nothing there. In a singular position, such as that of a parallelogram whose four
-hinges lie on one line, the motions that are left are branches: a few subspaces of the null space of
-J, of which a motion has to take one (A. Müller, J. Mechanisms Robotics 8, 2016, 041013).
+with Q quadratic in t. Where rows of J are dependent, this has a solution only if
+:math:`n^\top Q(t) = 0` for all n with :math:`n^\top J = 0`. Constraints that are redundant
+everywhere
+give no condition. In a singular position, such as that of a parallelogram whose four hinges lie on
+one line, the remaining motions are branches: a few subspaces of the null space of J, and a motion
+is
+on one of them (A. Müller, J. Mechanisms Robotics 8, 2016, 041013).
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
-r"""A mechanism in other coordinates: whatever acts on directors acts there by the chain rule.
+r"""Mechanisms in other coordinates: parts defined on directors act by the chain rule.
 
-The directors are functions of the coordinates, with the derivative D, and velocities w turn them:
+The directors are functions of the coordinates, with the derivative D, and velocities w rotate them:
 
 .. math:: d = d(\zeta), \qquad \dot d = P(\zeta)\, w
 
-P = D where w are the rates of :math:`\zeta`, and P = D Z where :math:`\dot\zeta = Z w`.
+P = D if w are the rates of :math:`\zeta`, and P = D Z if :math:`\dot\zeta = Z w`.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Sampled controllers in a run: bound to its system and its steps, the same in both engines.
+"""Sampled controllers during a run: bound to its system and its steps, the same in both engines.
 
-Those in continuous time are part of the system; what they have to know of the beginning of a step
-is measured here.
+Controllers in continuous time are part of the system; the values that they need at the beginning of
+a step are measured here.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Out of rest in a singular position: forces must not leave open which way a mechanism goes."""
+"""Motions from rest in a singular position: forces must determine the branch."""
 
 import numpy as np
 
@@ -32,9 +32,9 @@ def require_one_way(held: Mechanism, f: Vector, rates: Vector, t: float, u: Vect
         moves, pushed = (np.max(abs(loop.own @ motion[loop.columns])) for motion in (twists, bound))
         if moves <= REST * speed and pushed > REST * push:
             raise InconsistentStartError(
-                f"{loop.place}; it is at rest there, and forces push it out of this position, in "
-                "which they do not tell where it goes; start a little away from it on one branch, "
-                "or give velocities of one"
+                f"{loop.place}; it is at rest there and forces drive it out of this position in no "
+                "unique direction; start a little away from it on one of the branches, or give "
+                "velocities along one"
             )
 
 

@@ -1,4 +1,4 @@
-"""Mechanisms in directors as port-Hamiltonian systems: the plain form and the stabilised one."""
+"""Mechanisms in directors as port-Hamiltonian systems: plain and stabilised form."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -77,11 +77,12 @@ class DirectorForm(MechanismForm):
             return DirectorStages(scheme, t, x0, u, h, self)
         if self.mechanism.drives:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep {self.mechanism.driven_motion}; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not support {self.mechanism.driven_motion}; use "
+                "'ph-mp'"
             )
         if self.mechanism.redundant:
             raise InputError(
-                f"scheme '{scheme.name}' cannot run a mechanism with redundant constraints "
+                f"scheme '{scheme.name}' does not support redundant constraints "
                 "(see model.check()); use 'ph-mp' or 'ph-mp-ggl'"
             )
         return None

@@ -1,4 +1,4 @@
-"""Starts of drives: coordinates and velocities must be those of the prescribed motions."""
+"""Consistent starts of drives: coordinates and velocities must match the prescribed motions."""
 
 from math import tau
 
@@ -31,14 +31,14 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
         if not abs(behind) <= TOLERANCE * (size + abs(here)):
             if driven.transmits:
                 raise InconsistentStartError(
-                    f"{what}: its joints are {behind:.9g} {unit} apart at the start, as seen from "
-                    "its first coordinate; coordinates count from where the model starts, angles "
-                    "over turns: give all of these by simulate(..., angles={'joint.angle': ...})"
+                    f"{what}: its joints are {behind:.9g} {unit} apart at the start, in terms of "
+                    "its first coordinate; coordinates count from the start of the model, angles "
+                    f"over full turns: give them by simulate(..., angles={'joint.angle': ...})"
                 )
             if driven.of:
                 raise InconsistentStartError(
                     f"{what}: at t = {t:g} s its {driven.of} is {behind:.9g} {unit} ahead of the "
-                    "body; let it begin where the body is, or put the body there"
+                    "body; change the motion to start at the body, or move the body"
                 )
             raise InconsistentStartError(
                 f"{what}: its motion is at {here + behind:.9g} {unit} at t = {t:g} s, while the "
@@ -50,13 +50,13 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
             if driven.transmits:
                 raise InconsistentStartError(
                     f"{what}: the velocities at the start move its joints apart by {rate:.9g} "
-                    f"{unit}/s; give velocities that suit it, or take "
+                    f"{unit}/s; give consistent velocities, or use "
                     "poinsot.ph.consistent_state(system, x0, t)"
                 )
             raise InconsistentStartError(
                 f"{what}: its motion has a rate of {wanted:.9g} {unit}/s at t = {t:g} s, while the "
                 f"velocities at the start have {rate:.9g} {unit}/s; give velocities with that "
-                "rate, or take poinsot.ph.consistent_state(system, x0, t)"
+                "rate, or use poinsot.ph.consistent_state(system, x0, t)"
             )
 
 

@@ -1,4 +1,4 @@
-"""What the systems of a mechanism share, whatever their coordinates are."""
+"""Common interface of the systems of a mechanism in all coordinates."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who is who in the numbers of a mechanism: names of bodies and joints, and where they are kept."""
+"""Names of bodies and joints of a mechanism, and their indices."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -167,7 +167,7 @@ class Layout:
         if not np.all(whole >= HALF_TURN):
             name = self.bodies[int(np.argmin(whole >= HALF_TURN))]
             raise LargeStepError(
-                f"body '{name}' turns by half a turn in one step, and cannot be followed; take a "
+                f"body '{name}' rotates by half a turn in one step, which is ambiguous; use a "
                 "smaller step"
             )
 
@@ -177,8 +177,8 @@ class Layout:
             if contact.ended(of_frame(q1, body)):
                 trouble = contact.trouble(of_frame(q0, body)) or "the disc falls on its side"
                 raise InputError(
-                    f"joint '{name}': {trouble}; its rim then touches the plane everywhere, "
-                    "and it rolls no more"
+                    f"joint '{name}': {trouble}; its whole rim then touches the plane, and rolling "
+                    "is not defined"
                 )
 
     @cached_property

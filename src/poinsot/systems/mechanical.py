@@ -7,13 +7,14 @@ r"""Mechanical systems as port-Hamiltonian ones, in whatever coordinates.
     0 &= K(\zeta)\, w - N u, \qquad y = B^\top w - N^\top \lambda
 
 with momenta p, the derivative f of the energy by :math:`\zeta`, a skew matrix G of gyroscopic
-forces, and all constraints as rows K on velocities, whether they have a position equation or not.
-N is zero but for drives, whose inputs are rates and whose outputs are forces.
-As a port-Hamiltonian system, J is made of Z, G and K, and w is the costate of the equation of
-momentum. Of this kind are directors [LKB26, eq. (24)], redundant coordinates
-[BHRS25, eq. (10)], and Lagrangians with their velocities [LKB26, eq. (19)], in Livens' form and in
-Hamilton's [KB24].
+forces, and all constraints as rows K on velocities, whether they have a position equation or not. N
+is zero but for drives, whose inputs are rates and whose outputs are forces. As a port-Hamiltonian
+system, J is made of Z, G and K, and w is the costate of the equation of momentum. Of this kind are
+directors [LKB26, eq. (24)], redundant coordinates [BHRS25, eq. (10)], and Lagrangians with their
+velocities [LKB26, eq. (19)], in Livens' form and in Hamilton's [KB24].
 """
+
+from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable

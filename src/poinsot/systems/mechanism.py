@@ -172,9 +172,9 @@ class Mechanism(Acting):
 
     @property
     def driven_motion(self) -> str:
-        """What schemes do not keep that know joints only, in words."""
+        """The first drive or transmission in words, for schemes that support joints only."""
         driven = self.drives[0]
-        kept = "transmissions in step" if driven.transmits else "the motion of drives"
+        kept = "transmissions" if driven.transmits else "drives"
         return f"{kept} ('{driven.name}')"
 
     @cached_property

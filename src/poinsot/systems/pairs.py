@@ -10,6 +10,8 @@ whose port matrices of the locked directions come from the joint's table: G = (-
 free directions stay open as a port with inputs e, the outputs of which are the rates of the joint.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,27 +47,27 @@ def free_body(
     loads: Mapping[str, ArrayLike | None] | None = None,
     published: bool = False,
 ) -> DirectorSystem:
-    """Return one body by itself as a system with ports for all its generalised forces.
+    """Return a single body as a system with ports for all its generalised forces.
 
-    It starts where the body does, at the velocities given for it (zero where none are).
+    It starts at the position and velocities given for the body; missing velocities are zero.
 
     Parameters
     ----------
     body : Body
-        A body of a model, or one that was made for itself.
+        A body of a model.
     gravity : (3,)
         Acceleration of gravity [m/s^2].
     ports : sequence of str
-        Names of ports `<body>.<name>` with twelve inputs; every joint of the body takes one.
+        Names of ports `<body>.<name>` with twelve inputs; every joint of the body needs one.
     loads : mapping
-        Name -> point in world axes at the start (None: the centre of mass), of ports
-        `<body>.<name>` with six inputs u = (F, tau), a force at the point [N] and a torque [N m] in
-        world axes; their outputs are the velocities of the point and of rotation.
+        Name -> point at the start [m], world axes (None: the centre of mass), of ports
+        `<body>.<name>` with six inputs u = (F, tau): a force at the point [N] and a torque [N m] in
+        world axes. Their outputs are the velocity of the point and the angular velocity.
     published : bool
-        Whether these act as in [LKB26, eq. (32)], see `ForcePort`.
+        Whether loads act as in [LKB26, eq. (32)], see `ForcePort`.
     """
     if not body.turns:
-        raise InputError(f"{body!r} has no port for forces on directors; add it to a model")
+        raise InputError(f"{body!r} has no port for generalised forces; add it to a Model instead")
     own = Generalised((0,))
     opened = [Port(f"{body.name}.{name}", own.size) for name in ports]
     inlets = [Inlet(own, own.size) for _ in opened]
@@ -86,9 +88,11 @@ def free_body(
 
 
 def _bodies(joint: Joint) -> tuple[Body, ...]:
-    """Return the bodies that a joint joins: one, if the other is the ground."""
+    """Return the bodies that a joint connects: one, if the other is the ground."""
     if joint.contact() is not None:
-        raise InputError(f"{joint.kind}: a contact is no kinematic pair; add it to a model")
+        raise InputError(
+            f"{joint.kind}: contacts are not available as kinematic pairs; use a Model instead"
+        )
     return tuple(end for end in joint.bodies if isinstance(end, Body))
 
 
@@ -101,8 +105,8 @@ def _forms(joint: Joint) -> Forms:
 def _free(joint: Joint) -> list[Direction]:
     """Return the free directions on the coordinates of its bodies.
 
-    These are the joint's own coordinates, and where nothing holds or measures the relative
-    rotation, its three components.
+    These are the coordinates of the joint and, if the relative rotation is entirely free, its three
+    components.
     """
     bodies, freedoms = _bodies(joint), joint.freedoms()
     indices, own = tuple(body.index for body in bodies), tuple(range(len(bodies)))
@@ -149,12 +153,12 @@ def external_ports(
 
 @dataclass(frozen=True, eq=False)
 class KinematicPair(Connection):
-    """A joint as a connection of ports of free bodies, twelve inputs each [LKB26, eq. (44)].
+    """A joint as an interconnection of free bodies, at ports with twelve inputs [LKB26, eq. (44)].
 
-    A joint with the ground has one port. The free directions stay open as a port called `name`, by
-    default `free(<port>, ...)`: its coordinates in the order of the joint's, then the components of
-    the relative rotation in world axes if that is free as a whole. The states of the systems must
-    begin with the body's coordinates q.
+    A joint with the ground has one port. The free directions form an open port `name`, by default
+    `free(<port>, ...)`: the coordinates of the joint in order, then the components of the relative
+    rotation in world axes if it is entirely free. The states of the systems must begin with the
+    coordinates q of the body.
     """
 
     joint: Joint
@@ -164,7 +168,7 @@ class KinematicPair(Connection):
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """The ports that it joins."""
+        """The connected ports."""
         return (self.port_a,) if self.port_b is None else (self.port_a, self.port_b)
 
     def between(self, ports: Sequence[str]) -> Self:
@@ -172,7 +176,7 @@ class KinematicPair(Connection):
         return replace(self, port_a=ports[0], port_b=ports[1] if len(ports) > 1 else None)
 
     def check(self, ports: Sequence[Port]) -> None:
-        """Refuse ports that are not those of free bodies."""
+        """Raise `InputError` for ports that are not those of free bodies."""
         bodies = _bodies(self.joint)
         if len(ports) != len(bodies):
             raise InputError(
@@ -181,7 +185,9 @@ class KinematicPair(Connection):
             )
         for port in ports:
             if port.size != Generalised.size:
-                raise InputError(f"{self.joint.kind}: port {port} is not that of a body, size 12")
+                raise InputError(
+                    f"{self.joint.kind}: port {port} is not that of a free body, with size 12"
+                )
 
     def _q(self, xs: Sequence[Vector]) -> Vector:
         return np.concatenate([of_frame(x, 0) for x in xs])
@@ -196,12 +202,12 @@ class KinematicPair(Connection):
 
     @property
     def linear(self) -> bool:
-        """No: it turns with the bodies."""
+        """False: it rotates with the bodies."""
         return False
 
     @property
     def modulated(self) -> bool:
-        """Yes: it turns with the bodies."""
+        """True: it rotates with the bodies."""
         return True
 
     def coupling(self, sizes: Sequence[int], xs: Sequence[Vector]) -> NDArray[np.float64]:

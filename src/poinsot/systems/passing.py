@@ -69,8 +69,8 @@ class Closed:
         if rank < generic and _astray(forms, q, rank, before, mean):
             raise SingularPositionError(
                 f"joints {named(self.joints)} pass a singular position, where their equations have "
-                f"rank {rank} instead of {generic}, and this step left the branch of the motion "
-                "that it came along; take another step size, so that no step ends there"
+                f"rank {rank} instead of {generic}, and this step switched to another branch of "
+                "the motion; use another step size, so that no step ends there"
             )
 
     def ends_singular(self, held: Mechanism, f0: Vector, f1: Vector) -> bool:

@@ -311,7 +311,7 @@ class RelaxingSystem(DirectorSystem):
         """Return those of the midpoint rule."""
         if scheme.rule is not Rule.MIDPOINT:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep the balance of Maxwell elements; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not support Maxwell elements; use 'ph-mp'"
             )
         return RelaxingStages(scheme, t, x0, u, h, self)
 

@@ -1,4 +1,4 @@
-"""From a mechanism's parts to what they look like."""
+"""From the parts of a mechanism to its scene, the description of its graphics."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence

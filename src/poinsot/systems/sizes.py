@@ -1,6 +1,6 @@
-"""How large a mechanism is, and how fast: what round-off in it is measured by.
+"""Sizes and speeds of a mechanism, by which its round-off is estimated.
 
-All states at once, the numbers of all frames f and of their rates v in each row.
+All states at once, with the numbers of all frames f and of their rates v in each row.
 """
 
 import numpy as np

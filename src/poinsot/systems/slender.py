@@ -1,9 +1,8 @@
-"""Needles: bodies without inertia about an axis, along which all of their mass lies.
+"""Slender bodies without inertia about an axis, on which all of their mass lies.
 
-A needle's spin about itself is a motion without mass. Where joints allow no motion that consists of
-such spins only, those of some needles or of a single one, M is positive definite on all motions
-that they allow, and the mechanism is determined as any other. A spin that is left free has no
-inertia to be accelerated by: nothing must act on it. It then has no influence either.
+The spin of such a body is a motion without mass. If joints allow no motion that consists of such
+spins only, M is positive definite on all motions that they allow, and the motion is determined as
+usual. A spin that is free has no inertia: nothing may act on it, and it has no influence either.
 """
 
 from collections.abc import Iterable, Sequence
@@ -103,9 +102,9 @@ def require_thickness(names: Sequence[str], inertia: Array) -> None:
     if thin.size:
         name, part = names[thin[0]], least[thin[0]] / largest[thin[0]]
         raise InputError(
-            f"body '{name}': its least moment of inertia is {part:.2g} of its largest, and "
-            f"quaternions need {SPUN:g}; choose coordinates 'directors' or 'rotations', or take "
-            "its spin away by a ThinRod"
+            f"body '{name}': its smallest moment of inertia is {part:.2g} of its largest, but "
+            f"quaternions need at least {SPUN:g}; choose coordinates 'directors' or 'rotations', "
+            "or use a ThinRod"
         )
 
 
@@ -128,8 +127,9 @@ def require_no_torque(
             ):
                 raise InputError(
                     f"{name} turns body '{names[body]}' about its axis, about which the body has "
-                    "no inertia, and no joint holds it: it would spin up at once; act on points of "
-                    "the axis, hold this rotation by a joint, or give the body a thickness "
+                    "no inertia, and no joint locks this rotation: its acceleration would be "
+                    "infinite; act on points of the axis, lock the rotation by a joint, or give "
+                    "the body a thickness "
                     "(Cylinder, RigidBody)"
                 )
 

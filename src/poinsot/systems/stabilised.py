@@ -1,6 +1,6 @@
-r"""Systems with velocity constraints as well, by the GGL principle, and their time steps.
+"""Systems with additional velocity constraints, by the GGL principle, and their time steps.
 
-Of a constant mass matrix, that can be inverted, and constraints that are quadratic in q.
+They need a constant invertible mass matrix and constraints that are quadratic in q.
 """
 
 from abc import abstractmethod

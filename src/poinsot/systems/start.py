@@ -1,4 +1,4 @@
-"""Velocities at the start: what the user left out is completed, what contradicts is refused."""
+"""Velocities at the start: missing ones are computed, inconsistent ones refused."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """Stage equations of mechanisms, for fewer unknowns than the whole state.
 
-The trajectories in directors are those of the general equations on the same system, to round-off;
-what changes is how many equations Newton's method sees.
+The trajectories in directors are those of the general equations for the same system, up to
+round-off, with fewer equations for Newton's method.
 """
 
 from abc import abstractmethod

@@ -1,4 +1,4 @@
-"""How the states of a mechanism become directors, whatever its coordinates are."""
+"""Conversion of the states of a mechanism to directors, for all coordinates."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

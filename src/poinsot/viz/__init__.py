@@ -1,4 +1,4 @@
-"""Pictures of a Result. They read it and never call back."""
+"""Plots, pictures, 3D pages, live views and reports of results."""
 
 from poinsot.names import publish
 

@@ -1,4 +1,4 @@
-"""Axes to draw into, and lines in them: the caller's axes or those of a new figure."""
+"""Axes to draw into, given or of a new figure, and lines in them."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

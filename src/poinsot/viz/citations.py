@@ -1,4 +1,4 @@
-"""What to cite for a scheme; the keys are those of the bibliography."""
+"""Citations of schemes, by the keys of the bibliography."""
 
 #: Scheme -> keys.
 CITATIONS = {

@@ -1,4 +1,4 @@
-"""A figure that a notebook shows, whether or not `matplotlib.pyplot` was imported."""
+"""Figures that notebooks show, whether or not `matplotlib.pyplot` was imported."""
 
 from io import BytesIO
 

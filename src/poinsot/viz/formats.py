@@ -1,4 +1,4 @@
-"""Formats of pictures and films: what can be written here, before anything is drawn."""
+"""Formats of pictures and animations; checked before anything is drawn."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +21,7 @@ def require_film(path: str | Path) -> None:
     _require(path, "films", (GIF, MP4))
     if Path(path).suffix.lower() == MP4 and not _has_ffmpeg():
         raise InputError(
-            f"cannot write '{path}': MP4 needs the program ffmpeg, which is not on the path; "
+            f"cannot write '{path}': MP4 needs the program ffmpeg, which is not on the PATH; "
             "install it, or write a .gif"
         )
 

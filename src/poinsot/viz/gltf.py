@@ -1,10 +1,12 @@
-"""A motion as glTF 2.0, an animated scene for Blender, game engines and viewers on the web.
+"""Export of motions as glTF 2.0, animated scenes for Blender, game engines and web viewers.
 
-Every body is a node with its solids, moved and turned by an animation. A spring is a node that is
-stretched as well, a beam or rod a skin on its rings, which are nodes, and a flexible body a mesh
-with a morph target for each of its shapes. Axes of the world are
-those of Poinsot, z upwards, below a node that turns them to those of glTF, y upwards.
+Every body is a node with its solids, moved by an animation. A spring is a node that is also scaled,
+a beam or rod a skin on nodes along its axis, and a flexible body a mesh with a morph target for each
+of its shapes. The world axes of Poinsot, z up, are below a node that rotates them to those of glTF,
+y up.
 """
+
+from __future__ import annotations
 
 import json
 import struct
@@ -43,19 +45,25 @@ def write_gltf(
     frames: int | None = None,
     scale: float = 1.0,
 ) -> None:
-    """Write a motion as glTF: `.glb`, one binary file, or `.gltf`, one file of text.
+    """Write a motion as glTF: `.glb`, one binary file, or `.gltf`, one text file.
 
-    Positions [m], rotations and times [s] of keyframes are those of the result, in single
-    precision; viewers interpolate between them.
+    Positions [m], rotations and times [s] of keyframes are those of the result in single precision;
+    viewers interpolate between them.
 
     Parameters
     ----------
+    result : Result
+        The motion.
+    path : path
+        File with the suffix `.glb` or `.gltf`.
     bodies, frames, scale
-        Which bodies, how many keyframes at most, and how much larger deformations are; see `page`.
+        Bodies to show, largest number of keyframes, and scale of deformations; see `page`.
     """
     place = output_path(path, "write_gltf")
     if place.suffix not in SUFFIXES:
-        raise InputError(f"write_gltf: '{place}' is no glTF file; let it end in .glb or .gltf")
+        raise InputError(
+            f"write_gltf: '{place}' is not a glTF file name; it must end in .glb or .gltf"
+        )
     scene = _Scene(Stage.of(result, bodies=bodies, frames=frames, scale=scale), result.model)
     place.write_bytes(scene.binary() if place.suffix == ".glb" else scene.text())
 

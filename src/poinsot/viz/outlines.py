@@ -1,4 +1,4 @@
-"""Outlines of bodies: lines in body axes that are drawn where a Result says the body is."""
+"""Outlines of bodies: lines in body axes."""
 
 from typing import Any
 

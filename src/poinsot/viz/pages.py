@@ -1,4 +1,6 @@
-"""A motion as one HTML file: it plays in any browser, without a network."""
+"""Motions as self-contained HTML pages, which play in any browser without a network."""
+
+from __future__ import annotations
 
 import json
 from base64 import b64encode
@@ -55,19 +57,20 @@ def page(
 
     Parameters
     ----------
-    bodies
-        Names of the bodies to show; default: all.
-    frames
-        The most frames to keep, evenly chosen among the saved times; in between, the page
-        interpolates. By default 1500, and fewer for many bodies.
-    scale
-        How many times larger deformations of elastic bodies are drawn, in their frames. Rods, which
-        have none, are drawn as they are.
-    colour
-        A stress resultant that colours beams and rods: `"axial"`, `"shear"`, `"torsion"` or
+    result : Result
+        The motion.
+    bodies : sequence of str
+        Names of the bodies to show. Default: all.
+    frames : int
+        Largest number of frames, evenly spaced among the saved times; the page interpolates between
+        them. Default: 1500, and fewer for many bodies.
+    scale : float
+        Factor for deformations of elastic bodies in their frames. Rods are drawn without it.
+    colour : str
+        Stress resultant that colours beams and rods: `"axial"`, `"shear"`, `"torsion"` or
         `"bending"`; see `Result.stress`.
-    opacity
-        Body -> how opaque it is, from 0, not to be seen, to 1.
+    opacity : mapping
+        Body -> opacity, from 0 (invisible) to 1 (opaque).
     """
     stage = Stage.of(
         result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity
@@ -129,7 +132,7 @@ def write_page(
     colour: str | None = None,
     opacity: Mapping[str, float] | None = None,
 ) -> None:
-    """Write the page of a motion to a file, see `page`."""
+    """Write the page of a motion to an HTML file; see `page`."""
     place = output_path(path, "write_page")
     text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity)
     place.write_text(text, encoding="utf-8")
@@ -156,7 +159,7 @@ def show(
     opacity: Mapping[str, float] | None = None,
     height: int = 480,
 ) -> Inline:
-    """Show a motion in a notebook: the page of `page`, `height` pixels high."""
+    """Show a motion in a notebook, by `page`, with a height in pixels."""
     text = page(result, bodies=bodies, frames=frames, scale=scale, colour=colour, opacity=opacity)
     return Inline(text, height)
 

@@ -1,4 +1,4 @@
-"""A stage painted with Matplotlib: solids in soft light, the far ones first."""
+"""Draw a stage with Matplotlib: shaded solids, in order of their distance."""
 
 from collections import defaultdict
 from typing import Any

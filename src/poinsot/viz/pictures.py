@@ -1,4 +1,6 @@
-"""A mechanism on paper: a picture of a moment, and a film, an animated GIF or MP4."""
+"""Pictures of a mechanism at one time, and animations as GIF or MP4."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,7 +22,7 @@ RATE = 22  # frames a second of a film
 
 def picture(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     time: float = 0.0,
     names: bool = False,
@@ -28,11 +30,15 @@ def picture(
     scale: float = 1.0,
     colour: str | None = None,
     opacity: Mapping[str, float] | None = None,
-) -> "Figure":
+) -> Figure:
     """Draw a mechanism at a time [s], with the paths of its bodies until then.
 
-    `names` writes those of the joints beside them. `scale` enlarges deformations, and `colour` is a
-    stress resultant of beams and rods, `opacity` that of bodies by name; see `page`.
+    Parameters
+    ----------
+    names : bool
+        Label the joints.
+    scale, colour, opacity
+        Scale of deformations, colours of beams and rods, and opacity of bodies; see `page`.
     """
     stage = Stage.of(result, bodies=bodies, scale=scale, colour=colour, opacity=opacity)
     with style():
@@ -58,19 +64,20 @@ def animate(
     colour: str | None = None,
     opacity: Mapping[str, float] | None = None,
 ) -> None:
-    """Draw a mechanism in motion as an animated GIF, or as MP4 if ffmpeg is installed.
+    """Write an animation of a mechanism as GIF, or as MP4 if ffmpeg is installed.
 
     Parameters
     ----------
-    path
+    result : Result
+        The motion.
+    path : path
         `"motion.gif"` or `"motion.mp4"`.
-    end
-        Time of the last frame [s]; default: the end of the run.
-    frames
-        How many pictures, evenly chosen; 22 of them take a second.
+    end : float
+        Time of the last frame [s]. Default: the end of the run.
+    frames : int
+        Number of frames, evenly spaced; 22 frames are shown per second.
     scale, colour, opacity
-        How much larger deformations are drawn, what colours beams and rods, and how opaque bodies
-        are; see `page`.
+        Scale of deformations, colours of beams and rods, and opacity of bodies; see `page`.
     """
     from matplotlib.animation import FFMpegWriter, PillowWriter
 

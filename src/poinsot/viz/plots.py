@@ -1,8 +1,10 @@
-"""Plots over time: energy and its balance, invariants, joints, states; and all of them on a page.
+"""Plots over time: energy and its balance, invariants, joints, states; and an overview.
 
-Each draws into given axes or those of a new figure, and returns the figure. `settings` are those of
-the axes, such as `title` and `ylim`.
+Each draws into given axes or those of a new figure, and returns the figure. `settings` are passed
+to the axes, such as `title` and `ylim`.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -21,7 +23,7 @@ JOINTS = 40
 DOTS: dict[str, Any] = {"linestyle": "", "marker": ".", "markersize": 3}
 
 
-def plot_energy(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+def plot_energy(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
     """Plot the energy balance [J]: stored, supplied through each outer port, dissipated, added."""
     with over_time(ax, "energy since the start [J]", **settings) as ax:
         for port in result.outer_ports:
@@ -33,8 +35,8 @@ def plot_energy(result: Result, ax: "Axes | None" = None, **settings: Any) -> "F
     return figure_of(ax)
 
 
-def plot_energy_kinds(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the kinds of energy [J] (kinetic, gravity, springs and fields) and their sum H."""
+def plot_energy_kinds(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
+    """Plot kinetic energy, gravity, springs and fields [J], and their sum H."""
     with over_time(ax, "energy [J]", **settings) as ax:
         for kind, values in result.observation.energies.items():
             draw_line(ax, result.time, values, label=kind)
@@ -42,15 +44,15 @@ def plot_energy_kinds(result: Result, ax: "Axes | None" = None, **settings: Any)
     return figure_of(ax)
 
 
-def plot_power(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the power [W] that is supplied through each outer port."""
+def plot_power(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
+    """Plot the power supplied through each outer port [W]."""
     with over_time(ax, "supplied power [W]", **settings) as ax:
         for port in result.outer_ports:
             draw_line(ax, port.time, port.power, label=plain(port.name))
     return figure_of(ax)
 
 
-def plot_balance(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+def plot_balance(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
     """Plot the balance error H - H0 - supplied + dissipated - added [J], on a logarithmic scale."""
     with over_time(ax, "|balance error| [J]", **settings) as ax:
         # Energies that are added up cannot be told from their neighbours by less than this.
@@ -65,10 +67,10 @@ def plot_balance(result: Result, ax: "Axes | None" = None, **settings: Any) -> "
 
 def plot_momentum(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     kind: Literal["angular", "linear"] = "angular",
     **settings: Any,
-) -> "Figure":
+) -> Figure:
     """Plot the total angular momentum about the origin [kg m²/s], or the linear one [kg m/s]."""
     angular = kind == "angular"
     values = result.angular_momentum if angular else result.linear_momentum
@@ -81,14 +83,11 @@ def plot_momentum(
 
 def plot_constraints(
     results: Result | Mapping[str, Result],
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     level: Literal["position", "velocity"] = "position",
     **settings: Any,
-) -> "Figure":
-    """Plot the largest violation of a constraint, of a run or of several by label.
-
-    Those of lengths are in metres, those of directions have no unit.
-    """
+) -> Figure:
+    """Plot the largest constraint violation of one run, or of several by label [m or rad]."""
     runs = {"": results} if isinstance(results, Result) else results
     what = "|g|" if level == "position" else "|G v|"
     with over_time(ax, f"max {what} [SI units]", **settings) as ax:
@@ -100,15 +99,15 @@ def plot_constraints(
 
 def plot_drift(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     start: float = 0.0,
     momentum: bool = True,
     **settings: Any,
-) -> "Figure":
-    """Plot how far energy and angular momentum are from their values at a time `start` [s].
+) -> Figure:
+    """Plot the relative change of energy and angular momentum since a time `start` [s].
 
-    Relative to their size; `momentum=False` leaves out what the ground takes up.
+    `momentum=False` leaves out the angular momentum, which the ground may change.
     """
     kept = result.time >= start - 1e-12
     time, H, L = result.time[kept], result.energy[kept], result.angular_momentum[kept]
@@ -124,13 +123,13 @@ def plot_drift(
 
 def plot_reactions(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     joints: Iterable[str] | None = None,
     part: Literal["force", "torque"] = "force",
     **settings: Any,
-) -> "Figure":
-    """Plot the size of the reaction of joints, all or those named: force [N] or torque [N m]."""
+) -> Figure:
+    """Plot the magnitude of joint reactions, all or by name: force [N] or torque [N m]."""
     chosen, unit = _chosen(result, joints), "N" if part == "force" else "N m"
     # Repeated constraints share a load in many ways: what is drawn is one of them.
     note = "" if all(joint.complete for joint in chosen) else "\n* one of many"
@@ -144,13 +143,13 @@ def plot_reactions(
 
 def plot_coordinates(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     joints: Iterable[str] | None = None,
     kind: Literal["angle", "displacement"] = "angle",
     **settings: Any,
-) -> "Figure":
-    """Plot angles [rad] or displacements [m] of joints, all or those named; zero at the start."""
+) -> Figure:
+    """Plot joint angles [rad] or displacements [m], all or by name; zero at the start."""
     with over_time(ax, f"{kind} [{'rad' if kind == 'angle' else 'm'}]", **settings) as ax:
         for joint in _chosen(result, joints):
             for name, values in joint.coordinates.items():
@@ -166,12 +165,12 @@ def _chosen(result: Result, names: Iterable[str] | None) -> list[JointRecord]:
 
 def plot_sensors(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     sensors: Iterable[str] | None = None,
     **settings: Any,
-) -> "Figure":
-    """Plot what sensors recorded, all or those named, each in its own unit."""
+) -> Figure:
+    """Plot recorded sensors, all or by name, each in its own unit."""
     with over_time(ax, "sensors", **settings) as ax:
         for name in result.sensors if sensors is None else sensors:
             sensor = result.sensor(name)
@@ -185,13 +184,13 @@ def plot_sensors(
 
 def plot_ports(
     result: Result,
-    ax: "Axes | None" = None,
+    ax: Axes | None = None,
     *,
     ports: Iterable[str] | None = None,
     kind: Literal["input", "output"] = "input",
     **settings: Any,
-) -> "Figure":
-    """Plot inputs u or outputs y of outer ports, or of those named, each in its own unit.
+) -> Figure:
+    """Plot inputs u or outputs y of outer ports, all or by name, each in its own unit.
 
     The torque of a motor is an input, that of a drive an output.
     """
@@ -206,7 +205,7 @@ def plot_ports(
     return figure_of(ax)
 
 
-def plot_states(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
+def plot_states(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
     """Plot the states of a system, each in its own unit."""
     with over_time(ax, "states", **settings) as ax:
         for state in result.states.values():
@@ -217,8 +216,8 @@ def plot_states(result: Result, ax: "Axes | None" = None, **settings: Any) -> "F
     return figure_of(ax)
 
 
-def plot_iterations(result: Result, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot how many Newton iterations each saved step took."""
+def plot_iterations(result: Result, ax: Axes | None = None, **settings: Any) -> Figure:
+    """Plot the number of Newton iterations of each saved step."""
     from matplotlib.ticker import MaxNLocator
 
     with over_time(ax, "Newton iterations a step", **settings) as ax:
@@ -233,8 +232,8 @@ def plot_iterations(result: Result, ax: "Axes | None" = None, **settings: Any) -
 # -- one page --------------------------------------------------------------------------------------
 
 
-def plot_overview(result: Result) -> "Figure":
-    """Plot what the result has: energy, balance, momenta, constraints, joints, ports, states."""
+def plot_overview(result: Result) -> Figure:
+    """Plot an overview: energy, balance, momenta, constraints, joints, ports and states."""
     drawings = overview(result)
     rows = (len(drawings) + 1) // 2
     with drawing(10, 2.7 * rows + 0.5) as figure:

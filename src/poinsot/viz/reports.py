@@ -1,4 +1,6 @@
-"""A run as one HTML report: the mechanism, its balances, its plots, what to cite."""
+"""Self-contained HTML reports of runs: mechanism, balances, plots and citations."""
+
+from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -52,12 +54,14 @@ def report(
 
     Parameters
     ----------
+    result : Result
+        The run.
     modes : Modes
         Modes to list, the slowest of which can be played; see `poinsot.analysis.modes`.
     responses : iterable of FrequencyResponse
         Responses between ports to plot; see `poinsot.analysis.frequency_response`.
     at : str
-        What modes and responses are about, in words, e.g. `"at the equilibrium"`.
+        Operating point of modes and responses in words, e.g. `"at the equilibrium"`.
     """
     own, (page_style, script) = asset("report.css"), program()
     # The motion in space has a style and a program of its own; nothing is loaded from anywhere.
@@ -88,7 +92,7 @@ def write_report(
     responses: Iterable[Response] = (),
     at: str = "",
 ) -> None:
-    """Write the report of a run to a file, see `report`."""
+    """Write the report of a run to an HTML file; see `report`."""
     place = output_path(path, "write_report")
     text = report(result, modes=modes, responses=responses, at=at)
     place.write_text(text, encoding="utf-8")
@@ -259,7 +263,7 @@ def _body(rows: Rows) -> str:
     return f"<tbody>{written}</tbody>"
 
 
-def _image(figure: "Figure", kind: str, alt: str) -> str:
+def _image(figure: Figure, kind: str, alt: str) -> str:
     """Return a figure as an image inside the page."""
     file = BytesIO()
     figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)

@@ -1,5 +1,7 @@
 """Plots over frequency: Bode and Nyquist diagrams, Campbell diagrams, power spectra."""
 
+from __future__ import annotations
+
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,8 +49,8 @@ def _pairs(response: Response) -> list[tuple[int, int, str]]:
     ]
 
 
-def plot_bode(response: Response, figure: "Figure | None" = None) -> "Figure":
-    """Plot magnitude [dB] and phase [degrees] over frequency [rad/s], a line for each pair."""
+def plot_bode(response: Response, figure: Figure | None = None) -> Figure:
+    """Plot magnitude [dB] and phase [degrees] over frequency [rad/s] for each pair of ports."""
     with style():
         figure = figure or new_figure(7, 6)
         above = figure.add_subplot(2, 1, 1)
@@ -65,8 +67,8 @@ def plot_bode(response: Response, figure: "Figure | None" = None) -> "Figure":
     return figure
 
 
-def plot_nyquist(response: Response, ax: "Axes | None" = None, **settings: Any) -> "Figure":
-    """Plot the response in the complex plane, a line for each pair; a passive one has Re >= 0."""
+def plot_nyquist(response: Response, ax: Axes | None = None, **settings: Any) -> Figure:
+    """Plot the response in the complex plane for each pair; Re >= 0 for passive systems."""
     with style():
         ax = new_figure(6, 6).add_subplot() if ax is None else ax
         for i, j, label in _pairs(response):
@@ -81,9 +83,9 @@ def plot_nyquist(response: Response, ax: "Axes | None" = None, **settings: Any) 
 
 
 def plot_campbell(
-    diagram: Lines, ax: "Axes | None" = None, *, orders: tuple[float, ...] = (1.0,), **settings: Any
-) -> "Figure":
-    """Plot eigenfrequencies over speed [rad/s], and so many times the speed as dashed lines."""
+    diagram: Lines, ax: Axes | None = None, *, orders: tuple[float, ...] = (1.0,), **settings: Any
+) -> Figure:
+    """Plot eigenfrequencies over speed [rad/s], with dashed lines for multiples of the speed."""
     with style():
         ax = new_figure(7, 4.5).add_subplot() if ax is None else ax
         ax.plot(diagram.speeds, diagram.frequencies, color="C0")
@@ -109,9 +111,9 @@ def plot_campbell(
 
 
 def plot_spectrum(
-    frequencies: Array, density: Array, ax: "Axes | None" = None, **settings: Any
-) -> "Figure":
-    """Plot a power spectral density over frequency [rad/s], as `power_spectrum` returns both."""
+    frequencies: Array, density: Array, ax: Axes | None = None, **settings: Any
+) -> Figure:
+    """Plot a power spectral density over frequency [rad/s], as returned by `power_spectrum`."""
     with style():
         ax = new_figure(7, 4).add_subplot() if ax is None else ax
         ax.semilogy(frequencies, density)

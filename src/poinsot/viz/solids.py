@@ -1,4 +1,4 @@
-"""What is drawn of a scene: solids that ride on bodies, joints included."""
+"""Solids that are drawn for a scene, including joints, attached to bodies."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -30,8 +30,8 @@ class Solid:
     """A mesh of unit size on a body: scaled, then turned by `rotation`, then moved to `position`.
 
     `shape` names the mesh, see `meshes`, or one that it brings along; `body` is "ground" for what
-    does not move. The group
-    "inertia" holds boxes of bodies that are drawn as bars to their joints, too.
+    does not move. The group "inertia" holds boxes of bodies that are drawn as bars to their joints,
+    too.
     """
 
     body: str

@@ -1,4 +1,4 @@
-"""Everything that a picture in space is drawn from: solids, lines, forces, and where to look."""
+"""Everything that 3D pictures are drawn from: solids, lines, forces, and the camera."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -94,11 +94,10 @@ class Stage:
     """A mechanism to be shown.
 
     `forces` [N] are those of the joints on their second bodies, at `pins`, (frames, pins, 3);
-    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,).
-    `applied` [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3).
-    `tubes` are beams and rods, `colours` what the colours of these mean if they do; bodies that are
-    `carried` by elastic ones show their deformations, drawn `scale` times as large, and so do the
-    `skins` of flexible bodies.
+    `traces` are paths of markers (frames, 3), by name; `energies` [J] by kind (frames,). `applied`
+    [N] or [N m] are the `loads` of ports on bodies, (frames, loads, 3). `tubes` are beams and rods,
+    `colours` what the colours of these mean if they do; bodies that are `carried` by elastic ones
+    show their deformations, drawn `scale` times as large, and so do the `skins` of flexible bodies.
     `size` [m] is that of the mechanism at the start, `grain` [m] that of its parts: what has no
     thickness gets a share of it. `low` and `high` hold all of the motion.
     """
@@ -156,7 +155,9 @@ class Stage:
             pairs = zip(elastic, values, strict=True)
             elastic = [replace(tube, shades=each) for tube, each in pairs]
         if not np.isfinite([size, grain, *low, *high, *np.diff(film.time, prepend=0.0)]).all():
-            raise InputError(f"'{result.model}' cannot be shown: its numbers are not all finite")
+            raise InputError(
+                f"'{result.model}' cannot be shown: it contains values that are not finite"
+            )
         return cls(
             frames=film,
             colour=own,
@@ -254,7 +255,7 @@ def _opacity(opacity: Mapping[str, float], names: Sequence[str]) -> Mapping[str,
         if name not in names:
             raise InputError(f"opacity: no body '{name}'; {did_you_mean(name, names)}")
         if not 0 <= number(value, f"opacity: '{name}'") <= 1:
-            raise InputError(f"opacity: '{name}' is {value!r}; it is from 0 to 1")
+            raise InputError(f"opacity: '{name}' is {value!r}; it must be from 0 to 1")
     return opacity
 
 
@@ -283,8 +284,8 @@ def _chosen(result: Result, bodies: Iterable[str] | None) -> list[str]:
         result.body(name)
     if len(names) > BODIES:
         raise InputError(
-            f"'{result.model}' has {len(names)} bodies, and a picture shows at most {BODIES}; "
-            "name some of them: bodies=[...]"
+            f"'{result.model}' has {len(names)} bodies, but a picture shows at most {BODIES}; "
+            "select some by bodies=[...]"
         )
     return names
 

@@ -1,4 +1,4 @@
-"""Pictures of studies: lines by a parameter, maps of two, fans of quantiles over time."""
+"""Plots of studies: lines over one parameter, maps over two, and quantiles over time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ REDUCED = ("end", "max", "min", "mean")
 def plot_fan(
     study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
-    """Plot the median of a quantity over time, and bands that hold 50, 90 and 100 % of the runs."""
+    """Plot the median of a quantity over time, with bands of 50, 90 and 100 % of the runs."""
     values = _component(study, name)
     time = _common_time(study)
     with over_time(ax, _label(study, name), **settings) as ax:
@@ -43,7 +43,7 @@ def plot_fan(
 def plot_runs(
     study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
-    """Plot a quantity over time, a line for each run, in the colours of the first parameter."""
+    """Plot a quantity over time, one line per run, coloured by the first parameter."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
@@ -70,14 +70,14 @@ def plot_dependence(
     reduce: str = "end",
     **settings: Any,
 ) -> "Figure":
-    """Plot a quantity at the end of runs, or its greatest, least or mean value, by a parameter.
+    """Plot a quantity over a parameter: its final, largest, smallest or mean value in each run.
 
-    On a grid of two parameters there is a line for each value of the other one.
+    On a grid of two parameters, there is one line for each value of the other parameter.
     """
     values, parameters = _reduced(study, name, reduce), dict(_varied(study))
     of = of or next(iter(parameters), None)
     if of is None or of not in parameters:
-        raise InputError(f"no parameter '{of}' that changes; {did_you_mean(str(of), parameters)}")
+        raise InputError(f"no parameter '{of}' that varies; {did_you_mean(str(of), parameters)}")
     x, others = parameters[of], [each for path, each in parameters.items() if path != of]
     with style():
         ax = new_figure(6, 4).add_subplot() if ax is None else ax
@@ -110,15 +110,15 @@ def plot_map(
     reduce: str = "end",
     **settings: Any,
 ) -> "Figure":
-    """Plot a quantity at the end of runs, or its greatest, least or mean value, by two parameters.
+    """Plot a quantity over two parameters: its final, largest, smallest or mean value.
 
-    On a grid as a map, else as dots.
+    Runs on a grid are drawn as a map, others as dots.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
     values, parameters = _reduced(study, name, reduce), list(_varied(study))
     if len(parameters) < 2:
-        raise InputError(f"a map needs two parameters that change; there are {len(parameters)}")
+        raise InputError(f"a map needs two parameters that vary, but there are {len(parameters)}")
     (first, x), (second, y) = parameters[:2]
     colours = LinearSegmentedColormap.from_list("map", SEQUENTIAL)
     with style():
@@ -141,14 +141,14 @@ def plot_map(
 
 
 def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figure":
-    """Plot quantities of a study on one page: over time, and at the end of runs by parameters.
+    """Plot quantities of a study on one page: over time, and at the end over the parameters.
 
-    Quantities are those of `names`, such as `"energy"` and `"rod.position.x"`; by default the first
-    few of which runs differ.
+    `names` are quantities such as `"energy"` and `"rod.position.x"`. Default: the first few that
+    differ between runs.
     """
     names = list(_telling(study))[:PAGE] if names is None else list(names)
     if not names:
-        raise InputError("there is nothing to plot: no run has ended, or all are the same")
+        raise InputError("there is nothing to plot: no run has ended, or all runs are equal")
     varied = list(_varied(study))
     with drawing(10, 3.0 * len(names) + 0.6) as figure:
         done = int(np.sum((study["status"].values == 1) | (study["status"].values == 2)))
@@ -241,7 +241,7 @@ def _reduced(study: xarray.Dataset, name: str, reduce: str) -> Array:
 
 def _common_time(study: xarray.Dataset) -> Array:
     if study["time"].ndim > 1:
-        raise InputError("runs have times of their own; plot_runs draws them")
+        raise InputError("runs have different times; use plot_runs")
     return np.asarray(study["time"].values, dtype=float)
 
 

@@ -1,4 +1,4 @@
-"""One look for all figures: colours that everyone can tell apart, quiet axes."""
+"""The style of all figures: colours that are easy to distinguish, and plain axes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

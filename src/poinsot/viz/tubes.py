@@ -1,4 +1,4 @@
-"""Beams and rods in space: smooth tubes through their nodes, in colours of what they carry."""
+"""Beams and rods in 3D: smooth tubes through their nodes, coloured by stress resultants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -205,8 +205,8 @@ def shades(
     known = result.observation.stresses
     if not plain or any(tube.name not in known for tube in plain):
         raise InputError(
-            f"'{result.model}' has no stress resultants to show: it has neither beams nor rods, or "
-            "is from a file of an earlier version; leave out `colour`"
+            f"'{result.model}' has no stress resultants to show: it has no beams or rods, or was "
+            "written by an earlier version; leave out `colour`"
         )
     label, unit, signed = QUANTITIES[quantity]
     found = [_at_nodes(known[tube.name], tube.places, quantity, chosen) for tube in plain]

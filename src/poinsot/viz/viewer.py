@@ -1,4 +1,6 @@
-"""A live view in the browser, by viser: of a result, or of a run that is still going on."""
+"""A live view in the browser, by viser, of a result or of a simulation in progress."""
+
+from __future__ import annotations
 
 import time
 import webbrowser
@@ -136,7 +138,7 @@ class LiveScene:
 
 
 class Viewer:
-    """A server that shows a mechanism; open `url` in a browser, `close` it when done."""
+    """A server that shows a mechanism: open `url` in a browser, and `close` it at the end."""
 
     def __init__(
         self, result: Result, *, scale: float = 1.0, port: int = 8080, host: str = "127.0.0.1"
@@ -153,12 +155,12 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Where the view is."""
+        """Address of the view."""
         return f"http://{self._server.get_host()}:{self._server.get_port()}"
 
     @property
     def time(self) -> float:
-        """The time that is shown [s]."""
+        """The displayed time [s]."""
         return float(self._slider.value)
 
     def show(self, time: float) -> None:
@@ -166,7 +168,7 @@ class Viewer:
         self._slider.value = float(np.clip(time, self._slider.min, self._slider.max))
 
     def update(self, result: Result) -> None:
-        """Show a longer run of the same model; who looks at its end stays there."""
+        """Show a longer run of the same model; viewers at its end stay at the end."""
         stage = Stage.of(result, scale=self._scale)
         with self._lock:
             at_end = self._slider.value >= self._slider.max
@@ -177,7 +179,7 @@ class Viewer:
         self._draw()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the viewer is closed, for so many seconds at most; returns whether it is."""
+        """Wait until the viewer is closed, or for some seconds; return whether it is closed."""
         return self._closed.wait(seconds)
 
     def close(self) -> None:
@@ -247,11 +249,11 @@ def view(
     host: str = "127.0.0.1",
     open_browser: bool = True,
 ) -> Viewer:
-    """Show a result in the browser, with a slider of time; needs `poinsot[viewer]`.
+    """Show a result in the browser, with a time slider; needs `poinsot[viewer]`.
 
-    The viewer runs beside the program: `wait()` holds a script until it is closed, `close()` ends
-    it. If the port is taken, the next free one is used: see `url`. Deformations of elastic bodies
-    are drawn `scale` times as large.
+    The viewer runs in the background: `wait()` blocks until it is closed, `close()` ends it. If the
+    port is in use, the next free one is taken; see `url`. `scale` enlarges deformations of elastic
+    bodies.
     """
     viewer = Viewer(result, scale=scale, port=port, host=host)
     if open_browser:
@@ -268,16 +270,17 @@ def follow(
     host: str = "127.0.0.1",
     open_browser: bool = True,
 ) -> Viewer:
-    """Show a run that is still going on: `load` returns what there is of it, again and again.
+    """Show a simulation in progress in the browser; needs `poinsot[viewer]`.
 
     Parameters
     ----------
-    load
-        For example ``lambda: ps.load("run.nc")``. While it fails, the last result stays.
-    every
-        Seconds between two loads.
-    scale
-        How many times larger deformations of elastic bodies are drawn.
+    load : callable
+        Returns the current result, for example ``lambda: ps.load("run.nc")``. If it fails, the last
+        result stays.
+    every : float
+        Interval between two loads [s].
+    scale : float
+        Factor for deformations of elastic bodies.
     """
     viewer = view(load(), scale=scale, port=port, host=host, open_browser=open_browser)
 
@@ -302,7 +305,7 @@ def _server(label: str, host: str, port: int) -> Any:
     except ImportError:
         raise InputError(
             "the live viewer needs viser: pip install 'poinsot[viewer]'; "
-            "write_page(result, path) writes a page that needs nothing"
+            "write_page(result, path) writes a page instead"
         ) from None
     server = viser.ViserServer(host=host, port=port, label=label, verbose=False)
     server.gui.configure_theme(show_share_button=False)  # nothing leaves this machine

@@ -123,7 +123,7 @@ def test_velocities_that_slip_are_refused_or_projected():
         angular_velocity=(0, 0, 3),
     )
     model.add_joint("contact", ps.RollingSphere(model.ground, body, radius=0.1))
-    with pytest.raises(ps.InconsistentStartError, match="contradict the joints: 'contact' by 1"):
+    with pytest.raises(ps.InconsistentStartError, match="violate the joints: 'contact' by 1"):
         model.compile()
     model.project_velocities()
     v, omega = model.start_velocities()["body"]
@@ -156,11 +156,11 @@ def test_what_is_forbidden_already_is_refused_with_its_name():
         (lambda g, b: ps.RollingDisc(g, g, radius=1), "expected a body that can move"),
         (lambda g, b: ps.RollingDisc(g, b, radius=-1), "radius is -1; it must be positive"),
         (lambda g, b: ps.RollingDisc(g, b, radius="x"), "radius: expected a number"),
-        (lambda g, b: ps.RollingDisc(g, b, radius=1, axis=(0, 0, 2)), "it lies there"),
+        (lambda g, b: ps.RollingDisc(g, b, radius=1, axis=(0, 0, 2)), "lies flat"),
         (lambda g, b: ps.RollingDisc(g, b, radius=1, axis=(0, 0)), "three finite numbers"),
         (lambda g, b: ps.RollingDisc(g, b, radius=1, sideways=1), "expected true or false"),
         (lambda g, b: ps.RollingSphere(g, b, radius=1, normal=(0, 0, 0)), "is zero"),
-        (lambda g, b: ps.RollingDisc(g, b, radius=1, normal=(0, 0, -1)), "turn the normal round"),
+        (lambda g, b: ps.RollingDisc(g, b, radius=1, normal=(0, 0, -1)), "reverse the normal"),
         (
             lambda g, b: ps.KnifeEdge(
                 g, b, point=(0, 0, 0), along=(0.1, 0.2, 0.3), normal=(0.7, 1.4, 2.1)
@@ -173,7 +173,7 @@ def test_what_is_forbidden_already_is_refused_with_its_name():
             lambda g, b: ps.Wheel(
                 b, ps.Cylinder(mass=1, radius=1, length=1), (0, 0, 1), steering=(0, 0, 1)
             ),
-            "steering and fork belong together",
+            "steering and fork must be given together",
         ),
         (
             lambda g, b: ps.Wheel(
@@ -209,7 +209,7 @@ def test_an_assembly_is_added_whole_or_not_at_all():
 
 def test_nothing_acts_along_a_contact():
     model, _ = coin()
-    with pytest.raises(ps.InputError, match="has no free direction with a coordinate"):
+    with pytest.raises(ps.InputError, match="has no coordinate to act on"):
         model.add_force("brake", ps.JointFriction("contact", coulomb=1))
 
 

@@ -154,8 +154,12 @@ def test_torques_fed_back_into_a_run_make_the_motion():
         ({"shoulder": "t", "elbow": 0, "wrist": 0}, {}, "no port or joint 'wrist'"),
         ({"shoulder": "t", "elbow": lambda t: [t, t]}, {}, "'elbow': its motion is"),
         ({"shoulder": "t", "elbow": np.nan}, {}, "'elbow': nan is not finite"),
-        ({"shoulder": "t", "elbow": "t"}, {"by": ["shoulder"]}, "nothing balances.*'lower'"),
-        ({"shoulder": "t", "elbow": "t"}, {"by": ["fed", "elbow"]}, "port 'fed' is fed already"),
+        ({"shoulder": "t", "elbow": "t"}, {"by": ["shoulder"]}, "no force balances.*'lower'"),
+        (
+            {"shoulder": "t", "elbow": "t"},
+            {"by": ["fed", "elbow"]},
+            "port 'fed' has an input already; leave one of them out",
+        ),
         ([1, 2], {}, "by the names of joints"),
     ],
 )

@@ -40,7 +40,7 @@ def test_expressions_that_make_no_lagrangian_are_refused(options, error, message
         ({"M": np.eye(3)}, ps.InputError, r"M has shape \(3, 3\), expected \(2, 2\)"),
         ({"M": [[1, 2], [3, 9]]}, ps.StructureError, r"\(0, 1\) is 2, and \(1, 0\) is 3"),
         ({"M": "mass"}, ps.InputError, "expected numbers"),
-        ({"g": lambda q: q}, ps.InputError, "g and their number m together"),
+        ({"g": lambda q: q}, ps.InputError, "g and their number m, or neither"),
         ({"n": 0}, ps.InputError, "n is 0"),
         ({"coordinates": ["x"]}, ps.InputError, "1 names of 2 coordinates"),
         ({"cyclic": ["x"]}, ps.InputError, "no coordinate 'x'"),

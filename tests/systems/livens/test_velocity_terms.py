@@ -203,7 +203,7 @@ def test_what_is_no_lagrangian_is_refused():
     for options, message in (
         ({}, "give the mass matrix M, or v and L"),
         ({"v": RATES, "L": SPEED, "M": sympy.eye(3)}, "leave out M, V, a and invariants"),
-        ({"v": RATES[:2], "L": SPEED}, "a symbol of its own for each of the 3 velocities"),
+        ({"v": RATES[:2], "L": SPEED}, "a separate symbol for each of the 3 velocities"),
         ({"v": RATES, "L": sympy.sqrt(SPEED)}, "infinite at v = 0"),
         ({"M": sympy.eye(3), "a": [x, y]}, "a has shape"),
     ):

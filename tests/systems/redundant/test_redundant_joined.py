@@ -151,8 +151,8 @@ def test_ports_joined_twice_over_share_the_force():
 def test_ports_that_do_not_fit_are_refused():
     a, b = bars()
     for ports, message in (
-        ({}, "no ports to join"),
-        ({"motor": "start"}, "'motor' has the size 1, and 'start' 2; join ports of one size"),
+        ({}, "at least one port to connect"),
+        ({"motor": "start"}, "'motor' has the size 1, and 'start' 2; connect ports of equal size"),
         ({"tip": "start"}, "no port 'tip'"),
         ("end", r"ports is 'end'; give those of 'upper' .* e.g. \{'end': 'start'\}"),
         (["end"], r"ports is \['end'\]; give those of 'upper'"),
@@ -162,7 +162,7 @@ def test_ports_that_do_not_fit_are_refused():
             a.joined(b, ports)
     with pytest.raises(ps.InputError, match="expected a RedundantSystem"):
         a.joined("b", {"end": "start"})
-    with pytest.raises(ps.InputError, match="'torque' is fed by an input"):
+    with pytest.raises(ps.InputError, match="'torque' has an input"):
         ps.ph.feed(pendulum(), "torque", 1.0).joined(b, {"torque": "start"})
 
 

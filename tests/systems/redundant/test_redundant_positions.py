@@ -290,7 +290,7 @@ def test_positions_whose_rates_are_not_the_outputs_are_refused(positions, error,
 
 def test_ports_without_positions_are_not_joined_at_positions():
     bare = symbolic()
-    with pytest.raises(ps.InputError, match=r"'p' has no position; .* join at level='velocity'"):
+    with pytest.raises(ps.InputError, match=r"'p' has no position; .* connect at level='velocity'"):
         bare.joined(symbolic("t"), {"p": "p"}, level="position")
     with pytest.raises(ps.InputError, match="choose from velocity, position"):
         bare.joined(symbolic("t"), {"p": "p"}, level="momentum")
@@ -320,7 +320,9 @@ def test_positions_are_compared_with_outputs_where_a_run_starts():
     message = r"position of port 'wrong' is not its output: .* is 0.5 at zeta = \[5.\]"
     with pytest.raises(ps.StructureError, match=message):
         run(wrong, {"zeta": [5.0]})
-    with pytest.raises(ps.InputError, match=r"'right' has no rate at the start, zeta = \[0.\]"):
+    with pytest.raises(
+        ps.InputError, match=r"'right' is not differentiable at the start, zeta = \[0.\]"
+    ):
         run(rooted("right"), {})
 
 

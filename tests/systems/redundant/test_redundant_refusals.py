@@ -148,13 +148,16 @@ def test_a_rank_that_grows_on_the_way_is_refused():
     """A lane that is straight to a = 1, where a second constraint leaves it."""
     bent = sympy.Piecewise((0, a < 1), ((a - 1) ** 3, True))
     with pytest.raises(
-        ps.SimulationError, match=r"depended on the other .* their rank has changed"
+        ps.SimulationError,
+        match=r"is no longer redundant .* the rank of the constraints has changed",
     ):
         run(symbolic(c=[b, b + bent]), {"zeta": [0.9, 0.0], "w": [1.0, 0.0]})
 
 
 def test_dissipation_that_creates_energy_is_refused():
-    with pytest.raises(ps.StructureError, match=r"creates energy at the start: .* check its sign"):
+    with pytest.raises(
+        ps.StructureError, match=r"creates energy at the start: .* check the sign of tau_d"
+    ):
         run(symbolic(dissipation=[-va, vb]), {"w": [1.0, 0.0]})
 
 
@@ -164,5 +167,5 @@ def test_dissipation_that_creates_energy_on_the_way_is_refused():
 
 
 def test_schemes_that_lose_constraints_are_refused():
-    with pytest.raises(ps.SimulationError, match=r"'ph-avf' does not keep .* use 'ph-dg'"):
+    with pytest.raises(ps.SimulationError, match=r"'ph-avf' does not support .* use 'ph-dg'"):
         run(pendulum(), PENDULUM_START, scheme="ph-avf")

@@ -1,7 +1,7 @@
-"""Runs a mechanism with elastic bodies in the compiled engine.
+"""Simulate mechanisms with elastic bodies in the compiled engine.
 
-There it is one in quaternions, whose bodies include the frames that elastic bodies carry and their
-elastic coordinates in groups of three. States are translated as they go in and as they are saved.
+They run as mechanisms in quaternions, whose bodies include the frames carried by elastic bodies and
+their elastic coordinates in groups of three. States are converted at input and when they are saved.
 """
 
 from dataclasses import dataclass, replace

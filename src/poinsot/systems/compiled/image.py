@@ -1,7 +1,7 @@
-"""The memory of a job: all arrays that a run reads and writes, one after the other in one block.
+"""The memory of a job: all arrays that a run reads and writes, in one block.
 
-Runs of models of one structure differ in some of these numbers and in nothing else. A run from
-other numbers is then: copy the block, put the numbers in, call machine code.
+Runs of models with the same structure differ in some of these numbers only. A run with other
+numbers copies the block, replaces the numbers, and calls machine code.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Runs a mechanism in quaternions in the compiled engine."""
+"""Simulate mechanisms in quaternions in the compiled engine."""
 
 import numpy as np
 from numpy.typing import NDArray

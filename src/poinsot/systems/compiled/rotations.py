@@ -1,7 +1,7 @@
-"""Runs a mechanism with velocities in body axes in the compiled engine.
+"""Simulate mechanisms with velocities in body axes in the compiled engine.
 
-Its step is that of unit quaternions in Hamilton's form with mean lever arms, so that
-this is what runs; only states are translated, as they go in and as they are saved.
+Their step is equal to that of unit quaternions in Hamilton's form with mean lever arms, which runs
+here; states are converted at input and when they are saved.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Runs a mechanism in the compiled engine, block by block."""
+"""Simulate mechanisms in the compiled engine, block by block."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator

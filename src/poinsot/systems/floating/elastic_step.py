@@ -1,4 +1,4 @@
-"""Elastic bodies over a time step: what momenta gain, and how it changes with velocities."""
+"""Elastic bodies over a time step: changes of momenta and their derivatives."""
 
 from dataclasses import dataclass
 from functools import cached_property

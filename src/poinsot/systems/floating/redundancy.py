@@ -1,8 +1,8 @@
-"""Repeated constraints of mechanisms with elastic bodies.
+"""Redundant constraints of mechanisms with elastic bodies.
 
-Four parallel hinges close a loop of rigid links and lock three directions twice; links that bend in
-all directions make them independent, and planar ones do not. As for loops of rigid bodies, two
-configurations away from the start tell: a row is repeated if it depends on earlier rows at both.
+Four parallel hinges close a loop of rigid links with three redundant constraints. Links that bend
+in all directions make them independent, planar ones do not. As for loops of rigid bodies, a row is
+redundant if it depends on earlier rows at two configurations away from the start.
 """
 
 from dataclasses import dataclass

@@ -142,8 +142,8 @@ class FloatingSystem(BodyAxesForm):
         """Return the midpoint rule on rotations and elastic coordinates."""
         if scheme.rule is not Rule.MIDPOINT or scheme.stabilised:
             raise InputError(
-                f"scheme '{scheme.name}' does not run system '{self.name}', which has elastic "
-                "bodies; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not support elastic bodies (system '{self.name}'); "
+                "use 'ph-mp'"
             )
         return FloatingStages(scheme, t, x0, u, h, self)
 

@@ -1,4 +1,4 @@
-"""How states of mechanisms with elastic bodies are read."""
+"""Conversion of states of mechanisms with elastic bodies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

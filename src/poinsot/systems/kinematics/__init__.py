@@ -1,1 +1,1 @@
-"""Motions of joint coordinates: where bodies are, how fast they move, and what that takes."""
+"""Motions of joint coordinates: positions, velocities, and the forces that they need."""

@@ -1,4 +1,4 @@
-"""Assembly: bodies move by as little as possible until all joints close."""
+"""Assembly: move bodies by as little as possible until all joints are closed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

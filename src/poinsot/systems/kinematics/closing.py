@@ -1,12 +1,12 @@
-r"""From a rough place to one where all joints close, by damped steps that move little mass.
+r"""From a rough guess to positions with closed joints, by damped steps that move little mass.
 
-With gaps r, lengths measured by that of the mechanism, and what twists w change them by, K, a step
-is that of Levenberg and Marquardt in the metric M of the masses,
+With gaps r, in units of the size of the mechanism, and their derivatives K with respect to twists
+w, a step is that of Levenberg and Marquardt in the metric M of the masses,
 
 .. math:: \min_w\; |r + K w|^2 + \mu\, w^\top M w ,
 
-and mu falls with the gaps, so that the last steps are those of Gauss and Newton, whether equations
-repeat each other or not.
+and mu decreases with the gaps, so that the last steps are Gauss-Newton steps, with or without
+redundant equations.
 """
 
 from collections.abc import Sequence

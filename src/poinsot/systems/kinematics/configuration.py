@@ -1,10 +1,12 @@
-r"""A configuration of a mechanism by coordinates of its joints, and Jacobians there.
+r"""Configurations of a mechanism for given joint coordinates, and their Jacobians.
 
-Of the twists of bodies that move with independent coordinates, :math:`w = W(\chi)\, \dot\chi`,
+With the twists of bodies for the rates of independent coordinates, :math:`w = W(\chi)\, \dot\chi`,
 
 .. math:: \begin{bmatrix} v \\ \omega \end{bmatrix} = J(\chi)\, \dot\chi, \qquad
           M(\chi) = W^\top M W .
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,16 +28,16 @@ GROUND = "ground"
 
 @dataclass(frozen=True, eq=False)
 class Configuration:
-    """Where the bodies of a model are at given coordinates of joints.
+    """Positions of all bodies of a model at given joint coordinates; see `Model.configuration`.
 
-    Parameters
+    Attributes
     ----------
     system : DirectorSystem
         The mechanism.
     names : tuple of str
         The independent coordinates, `"joint"` or `"joint.freedom"`: columns of Jacobians.
     rotors : tuple of Rotor
-        Inertias on coordinates of joints, which have a share in the mass matrix.
+        Rotors on joint coordinates, which contribute to the mass matrix.
     """
 
     system: DirectorSystem
@@ -44,12 +46,12 @@ class Configuration:
     rotors: tuple[Rotor, ...] = ()
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         return f"<Configuration of '{self.system.name}': {', '.join(map(repr, self.names))}>"
 
     @cached_property
     def _frames(self) -> dict[str, tuple[int, Vector, Array]]:
-        """Body, point and axes of every body and marker, in director axes."""
+        """Body, origin and axes of every body and marker, in director axes."""
         layout = self.system.layout
         found: dict[str, tuple[int, Vector, Array]] = {}
         for marker in layout.markers:
@@ -59,7 +61,7 @@ class Configuration:
         return found
 
     def _frame(self, name: str) -> tuple[Vector, Array, Array]:
-        """Return point, axes and motion (6, k) of a body, a marker or the ground, world axes."""
+        """Return origin, axes and motion (6, k) of a body, a marker or the ground, world axes."""
         k = self.driving.place.sizes.size
         if name == GROUND:
             return np.zeros(3), np.eye(3), np.zeros((6, k))
@@ -77,15 +79,15 @@ class Configuration:
         return phi + arm, d.T @ R, np.asarray(place.twists.by(motion))
 
     def position(self, body: str) -> Vector:
-        """Return where a body or marker is [m], world axes; (3,)."""
+        """Return the position of a body or marker [m], world axes; (3,)."""
         return self._frame(body)[0]
 
     def rotation(self, body: str) -> Array:
-        """Return the rotation R_WB of a body or marker; (3, 3)."""
+        """Return the rotation matrix R_WB of a body or marker; (3, 3)."""
         return self._frame(body)[1]
 
     def coordinates(self, joint: str) -> dict[str, float]:
-        """Return angles over turns [rad] and displacements [m] of a joint by name."""
+        """Return the coordinates of a joint, angles [rad] and displacements [m], by name."""
         joints = {place.name: place.joint for place in self.system.layout.joints}
         if joint not in joints:
             raise InputError(f"no joint '{joint}'; {did_you_mean(joint, joints)}")
@@ -97,19 +99,20 @@ class Configuration:
         return found
 
     def jacobian(self, frame: str, *, relative_to: str = GROUND, axes: str = GROUND) -> Array:
-        """Return what a frame moves by with each coordinate; (6, coordinates).
+        """Return the Jacobian of a frame with respect to the independent coordinates; (6, n).
 
-        The first three rows are the velocity of its origin as seen from another frame [m/s], the
-        last three its angular velocity relative to that [rad/s], for rates of one [rad/s or m/s].
+        The first three rows are the velocity of its origin [m/s], the last three the angular
+        velocity [rad/s], per unit rate of each coordinate [rad/s or m/s].
 
         Parameters
         ----------
         frame : str
             A body, whose origin is its centre of mass, or a marker.
         relative_to : str
-            The body or marker that it is seen from, which may move itself.
+            Body or marker relative to which velocities are measured; it may move itself. Default:
+            the ground.
         axes : str
-            The body or marker in whose axes the rows are given; those of the world by default.
+            Body or marker in whose axes the rows are given. Default: the world axes.
         """
         here, there = self._frame(frame), self._frame(relative_to)
         motion = here[2] - there[2]
@@ -121,7 +124,7 @@ class Configuration:
     def mass_matrix(self) -> Array:
         r"""Return M of the kinetic energy :math:`\dot\chi^\top M \dot\chi / 2`.
 
-        (coordinates, coordinates), [kg m^2] of angles, [kg] of displacements.
+        Shape (n, n) for n coordinates; entries in kg m^2 for angles, kg for displacements.
         """
         W, place = self.driving.motions, self.driving.place
         M = W.T @ place.masses() @ W

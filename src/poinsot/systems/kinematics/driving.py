@@ -1,10 +1,10 @@
-r"""Where a mechanism is, and how it moves, if coordinates of its joints move as prescribed.
+r"""Positions and motion of a mechanism with prescribed joint coordinates.
 
 Rows of joints, transmissions and prescribed coordinates on twists w of bodies determine these,
 
 .. math:: K(f)\, w = N \dot\chi, \qquad K \dot w = N \ddot\chi - \dot K w ,
 
-and positions follow by closing joints and coordinates from place to place.
+and positions follow by closing joints and coordinates step by step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,23 +38,23 @@ def require_coordinates(system: DirectorSystem, what: str) -> None:
     """Refuse a mechanism whose places do not follow from coordinates of joints."""
     if system.mechanism.contacts:
         raise InputError(
-            f"{what}: where bodies are that roll ('{system.layout.contacts[0][0]}') does not "
-            "follow from coordinates of joints"
+            f"{what}: the positions of rolling bodies ('{system.layout.contacts[0][0]}') do not "
+            "follow from joint coordinates; leave them out"
         )
     if system.mechanism.relaxing:
         raise InputError(
             f"{what}: forces of force '{system.mechanism.relaxing[0].name}' depend on the past "
-            "(relaxation), not on the motion alone"
+            "(relaxation); leave it out"
         )
     for driven in system.mechanism.drives:
         if not driven.motion.holds:
             raise InputError(
-                f"{what}: {driven.title} prescribes a rate; give it the coordinate instead"
+                f"{what}: {driven.title} prescribes a rate; prescribe the coordinate instead"
             )
         if not isinstance(driven.motion, ByPosition | Held):
             raise InputError(
-                f"{what}: {driven.title} leads a whole body, which coordinates of joints do not "
-                "tell; let joints move it"
+                f"{what}: {driven.title} drives a whole body, which joint coordinates do not "
+                "describe; use drives of joints instead"
             )
 
 
@@ -201,15 +201,15 @@ class Driving:
         ]
         if still:
             raise InputError(
-                f"{self.what}: {', '.join(still)} cannot move, for joints, transmissions or drives "
-                "hold it; leave it out"
+                f"{self.what}: {', '.join(still)} cannot move, because joints, transmissions or "
+                "drives lock it; leave it out"
             )
         rank = np.linalg.matrix_rank(given, tol=REPEATED) if given.size else 0
         if rank < len(self.names):
             raise InputError(
                 f"{self.what}: {len(self.names)} coordinates are given, "
                 f"{', '.join(map(repr, self.names[:LISTED]))}, of which {rank} are independent; "
-                f"joints leave {free} degrees of freedom: leave out what follows from the others"
+                f"joints leave {free} degrees of freedom: leave out those that depend on the others"
             )
         if rank < free:
             left = self.free @ null_space(given)
@@ -217,7 +217,8 @@ class Driving:
             more = [name for name in others if name not in self.names][:LISTED]
             choice = f", such as {' or '.join(map(repr, more))}" if more else ""
             raise InputError(
-                f"{self.what}: {rank} coordinates are given, while joints leave {free} degrees of "
+                f"{self.what}: {rank} coordinates are given, while the joints leave {free} degrees "
+                "of "
                 f"freedom, so that {', '.join(map(repr, moving[:LISTED]))} may move: give "
                 f"{free - rank} more{choice}, or hold them by drives"
             )

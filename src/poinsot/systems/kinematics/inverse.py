@@ -1,12 +1,14 @@
-r"""Inverse dynamics: what ports must do for a given motion of joint coordinates.
+r"""Inverse dynamics: forces of ports and joints for a given motion of joint coordinates.
 
-On all motions that joints allow,
+With the motions P that joints allow,
 
 .. math:: P^\top \bigl(M \ddot f + \nabla V + d(f, \dot f)\bigr) + K^\top \lambda
           = P^\top B\, u + P^\top B_a\, \tau
 
-is solved for the forces tau of the ports that act, and for the multipliers lambda of joints.
+is solved for the forces tau of the actuators and the multipliers lambda of joints.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,23 +45,23 @@ ROUNDS, SETTLED = 50, 1e-13
 
 @dataclass(frozen=True, eq=False)
 class InverseDynamics:
-    """What a motion takes: forces of ports, reactions of joints, and the motion of all bodies.
+    """Result of `Model.inverse_dynamics`: forces of ports, joint forces, and motions of all bodies.
 
-    Parameters
+    Attributes
     ----------
     system : DirectorSystem
         The mechanism.
     time : (n,)
-        The times that were asked for [s].
+        The requested times [s].
     forces : mapping
-        Port or joint -> its torque [N m] or force [N]; (n,), or (n, size) of a port of several.
-        Drives and transmissions of the model are among them, with what they exert.
+        Port or joint -> torque [N m] or force [N]; (n,), or (n, size) for vector ports. Drives and
+        transmissions of the model are included.
     powers : mapping
-        Port or joint -> the power that it puts in [W]; (n,).
+        Port or joint -> power supplied [W]; (n,).
     unique : bool
-        False: more ports act than there are degrees of freedom, and these are the smallest forces.
-    states : (n, ...), turned : (n, angles)
-        States of the system with the multipliers of joints, and angles over turns [rad].
+        False: there are more actuators than degrees of freedom, and these are the smallest forces.
+    states, turned : (n, ...), (n, angles)
+        States of the system with the multipliers of joints, and angles over full turns [rad].
     """
 
     system: DirectorSystem
@@ -71,7 +73,7 @@ class InverseDynamics:
     turned: Array
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return one line of text."""
         return (
             f"<InverseDynamics of '{self.system.name}': {self.time.size} times, "
             f"{', '.join(map(repr, self.forces))}>"
@@ -88,17 +90,17 @@ class InverseDynamics:
         return found
 
     def power(self, name: str) -> Vector:
-        """Return the power that a port or joint puts in [W]; (n,)."""
+        """Return the power supplied by a port or joint [W]; (n,)."""
         found: Vector = self._named(name, self.powers, "port or joint that acts")
         return found
 
     def signal(self, name: str) -> Signal:
-        """Return a force as an input of `simulate`, linear between the times."""
+        """Return a force as an input for `simulate`, linear between the times."""
         return Signal(self.time, self.force(name))
 
     @cached_property
     def _observed(self) -> Observation:
-        """What there is to see of steps that stay where they are, one at every time."""
+        """Records of steps of length zero, one at each time."""
         n, turned = self.states.shape[1], self.turned.shape[1]
         shapes = {"x": (n,), "stage_x": (n,), "turned": (turned,), "time": (), "stage_time": ()}
         table = Table({name: Column(shape) for name, shape in shapes.items()}, 2 * self.time.size)
@@ -115,11 +117,11 @@ class InverseDynamics:
         return found
 
     def position(self, body: str) -> Array:
-        """Return where a body or marker is [m], world axes; (n, 3)."""
+        """Return the position of a body or marker [m], world axes; (n, 3)."""
         return np.asarray(self._body(body).position[1::2])
 
     def rotation(self, body: str) -> Array:
-        """Return the rotation R_WB of a body or marker; (n, 3, 3)."""
+        """Return the rotation matrix R_WB of a body or marker; (n, 3, 3)."""
         return np.asarray(self._body(body).rotation[1::2])
 
     def velocity(self, body: str) -> Array:
@@ -131,7 +133,7 @@ class InverseDynamics:
         return np.asarray(self._body(body).angular_velocity[1::2])
 
     def joint(self, name: str) -> JointRecord:
-        """Return coordinates, rates and reactions of a joint, all at the times asked for."""
+        """Return coordinates, rates and reactions of a joint at the requested times."""
         seen: JointRecord = self._named(name, self._observed.joints, "joint")
 
         def at_times(of: Mapping[str, Array]) -> Coordinates:
@@ -151,14 +153,14 @@ class InverseDynamics:
         )
 
     def reaction(self, joint: str) -> Reaction:
-        """Return force and torque of a joint at its point, world axes; arrays (n, 3)."""
+        """Return force [N] and torque [N m] of a joint at its point, world axes; (n, 3) each."""
         seen = self.joint(joint)
         return Reaction(seen.force, seen.torque, seen.force_a, seen.torque_a, seen.complete)
 
 
 @dataclass(frozen=True, eq=False)
 class Actuators:
-    """Ports that act, by name, and where each is among all inputs."""
+    """Acting ports by name, and their places among all inputs."""
 
     ranges: Mapping[str, slice]
 
@@ -186,15 +188,15 @@ def inverse_dynamics(
     others: Sequence[str],
     rotors: Sequence[Rotor] = (),
 ) -> InverseDynamics:
-    """Return what a motion takes; see `Model.inverse_dynamics`.
+    """Return forces and joint forces of a motion; see `Model.inverse_dynamics`.
 
-    `acting` names the ports that act, with port and inlet of those that the system does not have;
-    `others` are all coordinates that there are, `rotors` inertias on some.
+    `acting` names the acting ports, with port and inlet of those that the system does not have;
+    `others` are all existing coordinates, `rotors` are those on joint coordinates.
     """
     what = "inverse_dynamics"
     time = np.atleast_1d(np.asarray(times, dtype=float))
     if time.ndim != 1 or not time.size or not np.all(np.isfinite(time)):
-        raise InputError(f"{what}: times are one number or several, got {times!r}")
+        raise InputError(f"{what}: times must be a number or a list of numbers, got {times!r}")
     span = float(np.ptp(time)) or 1.0
     extra = {name: placed for name, placed in acting.items() if placed is not None}
     ranges, first = dict(system.port_slices), sum(port.size for port in system.ports)
@@ -284,9 +286,9 @@ def _split(
         moving = movers(driving.place, Z @ short)
         names = ", ".join(map(repr, moving[:LISTED]))
         raise InputError(
-            f"{driving.what}: the ports that act cannot make this motion at t = "
-            f"{driving.place.t:g} s: nothing balances what moves {names}; let a port act there, by "
-            "by=[...], or start away from a dead centre"
+            f"{driving.what}: the actuators cannot produce this motion at t = "
+            f"{driving.place.t:g} s: no force balances {names}; add an actuator there by by=[...], "
+            "or avoid dead centres"
         )
     lam = np.linalg.lstsq(A, B @ tau - force, rcond=REPEATED)[0] / lengths
     return tau, lam

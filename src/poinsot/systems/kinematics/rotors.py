@@ -1,4 +1,4 @@
-"""Rotors: inertias that move with a coordinate of a joint, as armatures of motors do."""
+"""Rotors: inertias that move with a joint coordinate, such as armatures of motors."""
 
 from dataclasses import dataclass
 

@@ -1,13 +1,14 @@
-r"""A coordinate of a joint moves, and the mechanism follows on its branch.
+r"""Move a joint coordinate, with the mechanism on its branch.
 
-With K the rows of joints, transmissions and drives, and c that of the coordinate, motions follow
+With the rows K of joints, transmissions and drives, and c of the coordinate, motions satisfy
 
 .. math:: \begin{bmatrix} K \\ c \end{bmatrix} w = \begin{bmatrix} 0 \\ \dot\chi \end{bmatrix} ,
 
-of several those that move the least mass. Steps are predicted along w and closed there; one whose w
-differs too much from that before is halved, so that no other branch is taken. Where K loses rank,
-as in the flat position of a parallelogram, the path goes straight on; where K keeps its rank and
-both together lose it, as at a dead centre, the coordinate is at its limit.
+and if there are several, the one that moves the least mass is taken. Steps are predicted along w
+and
+then closed; a step whose w differs too much from the previous one is halved, to stay on the branch.
+Where K loses rank, as in the flat position of a parallelogram, the path continues straight; where K
+keeps its rank but both together lose it, as at a dead centre, the coordinate is at its limit.
 """
 
 from collections.abc import Iterator, Sequence

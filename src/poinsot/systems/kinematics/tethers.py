@@ -1,12 +1,13 @@
-r"""Bodies on tethers: a place whose distance from another one is its energy.
+r"""Distances from given places as potentials of bodies.
 
-The distance is the mean square by which matter moves, as a potential on frames,
+The distance is the mean square displacement of matter, as a potential on frames,
 
 .. math:: V(f) = \tfrac12 \int |x - x_0|^2\, dm
                = \tfrac12 \Bigl( m\, |\varphi - \varphi_0|^2 + \sum_i E_i\, |d_i - d_{i0}|^2 \Bigr),
 
 whose mass matrix diag(m, E1, E2, E3) is that of the motion [LKB26, eq. (31)]: the nearest place
-with joints closed is where tethers of this energy bring a mechanism to rest.
+with
+closed joints is an equilibrium of this potential.
 """
 
 from collections.abc import Collection, Mapping, Sequence

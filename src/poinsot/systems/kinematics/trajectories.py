@@ -1,4 +1,4 @@
-"""Coordinates over time with both derivatives: formulas, tables, functions."""
+"""Prescribed coordinates over time with both derivatives: formulas, tables, functions."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -159,8 +159,7 @@ def trajectory(value: Any, span: float, what: str) -> Trajectory:
     if isinstance(value, Table):
         if value.values.size != value.times.size or value.times.size < POINTS:
             raise InputError(
-                f"{what}: expected a table of one number at each time, and of {POINTS} times at "
-                "least"
+                f"{what}: expected a table of one number at each time, for at least {POINTS} times"
             )
         return ByTable(CubicSpline(value.times, value.values.reshape(-1)))
     if isinstance(value, tuple | list) and len(value) == 3 and all(map(callable, value)):
@@ -171,8 +170,8 @@ def trajectory(value: Any, span: float, what: str) -> Trajectory:
         number = np.asarray(value, dtype=float).reshape(())
     except (TypeError, ValueError):
         raise InputError(
-            f"{what}: expected a number, a formula of t as text, a Table, a function of time, or "
-            f"three of coordinate, rate and acceleration, got {value!r}"
+            f"{what}: expected a number, a formula in t, a Table, a function of time, or three "
+            f"functions for coordinate, rate and acceleration, got {value!r}"
         ) from None
     if not np.isfinite(number):
         raise InputError(f"{what}: {value!r} is not finite")

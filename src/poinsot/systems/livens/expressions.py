@@ -1,4 +1,4 @@
-"""Functions of the coordinates from SymPy expressions, all derivatives exact and compiled."""
+"""Functions of the coordinates from SymPy expressions, with exact compiled derivatives."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

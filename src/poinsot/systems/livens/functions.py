@@ -1,4 +1,4 @@
-"""Functions of the coordinates from Python; derivatives that are not given by differences."""
+"""Functions of the coordinates from Python; missing derivatives by differences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-r"""Lagrangians of any coordinates, by the functions that make them up.
+r"""Lagrangians in any coordinates, by the functions that define them.
 
 .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v + a(q) \cdot v - V(q)
 
@@ -224,8 +224,8 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
     def _known(self, rule: Rule) -> Rule:
         if rule is Rule.MEAN_LEVER_ARMS:
             raise InputError(
-                f"system '{self.name}': mean rotations are those of a model in quaternions; use "
-                "'eml' or 'emh'"
+                f"system '{self.name}': mean lever arms are available for models in quaternions "
+                "only; use 'eml' or 'emh'"
             )
         return rule
 
@@ -296,10 +296,10 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             found = masses.weakest(self.coordinates, self.M(q), self.G(q))
             assert found is not None
             raise InputError(
-                "a coordinate singularity is reached: within this step, at q = "
+                "the coordinates are singular within this step, at q = "
                 f"{np.array2string(q, precision=4, suppress_small=True)}, M has the eigenvalue "
-                f"{found.eigenvalue:.3g} along {found.along}, and its rank is less than before; "
-                "describe the motion by other coordinates there"
+                f"{found.eigenvalue:.3g} along {found.along}, and its rank decreases; use other "
+                "coordinates for this motion"
             )
 
     def diagnose(self, q0: Vector) -> str:

@@ -1,8 +1,8 @@
 """Expressions as functions of fewer quadratic ones: the invariants of their symmetries.
 
-V = f(x^2 + y^2 + z^2) does not change when q turns; a discrete derivative that is taken through
-x^2 + y^2 + z^2 makes no moment [KB24, prop. 2.6]. Invariants are quadratic forms, linear ones such
-as x - y of two angles, and sums of both.
+V = f(x^2 + y^2 + z^2) is invariant under rotations of q; a discrete derivative by x^2 + y^2 + z^2
+gives no moment [KB24, prop. 2.6]. Invariants are quadratic forms, linear ones such as x - y of two
+angles, and sums of both.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,8 @@
-r"""What a Lagrangian offers to the forms of its equations and to their time steps.
+r"""Interface of Lagrangians for the forms of their equations and their time steps.
 
 .. math:: L(q, v) = T(q, v) - V(q), \qquad g(q) = 0, \qquad B(q)\, u
 
-T is v·M(q) v / 2 as a rule; M may be singular and may depend on q. T may also have terms that are
+T is usually v·M(q) v / 2; M may be singular and may depend on q. T may also have terms that are
 linear in v, or none that are quadratic: the energy is v·dT/dv - T + V [LKB26, eq. (11)].
 Derivatives are exact; those of a step are with respect to its end.
 """
@@ -282,8 +282,7 @@ class Lagrangian(Mechanics):
     def chart(self, q0: Vector) -> Chart:
         """Return a chart near q0, for null-space methods."""
         raise InputError(
-            "a null-space scheme needs coordinates that it knows, those of a model in quaternions; "
-            "use 'reml'"
+            "null-space schemes are available for models in quaternions only; use 'reml'"
         )
 
     def independent(self, q: Vector) -> Matrix | None:

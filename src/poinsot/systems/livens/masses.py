@@ -1,4 +1,4 @@
-"""What a mass matrix must be: symmetric, semi-definite, and regular where constraints leave off."""
+"""Checks of mass matrices: symmetric, semi-definite, and regular on the allowed motions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,8 +52,8 @@ def require_mass(
     if found is not None and found.eigenvalue < -ROUND_OFF * float(np.max(abs(M))):
         raise StructureError(
             f"system '{name}': M is indefinite{where}: it has the eigenvalue "
-            f"{found.eigenvalue:.6g} along {found.along}; a kinetic energy is never negative, "
-            "check the signs in M"
+            f"{found.eigenvalue:.6g} along {found.along}; kinetic energy cannot be negative, check "
+            "the signs in M"
         )
 
 

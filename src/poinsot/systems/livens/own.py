@@ -1,4 +1,6 @@
-"""Lagrangians of your own: energies in, a system in any of three forms out."""
+"""User-defined Lagrangians: from energies to a system in any of three forms."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,15 +28,18 @@ from poinsot.systems.livens.systems import HamiltonianSystem, LivensSystem, Velo
 
 @dataclass(frozen=True, eq=False)
 class LagrangianSystem:
-    r"""A mechanical system by its Lagrangian, in coordinates of your own [KB24, eq. (8)].
+    r"""A mechanical system given by its Lagrangian in any coordinates [KB24, eq. (8)].
 
     .. math:: L(q, v) = \tfrac12\, v \cdot M(q)\, v + a(q) \cdot v - V(q), \qquad g(q) = 0, \qquad
               \text{forces } B(q)\, u
 
-    M may depend on q, and may be singular where the constraints fix the rest. Any other L(q, v)
-    goes as well [LKB26, eq. (6)]; its energy is v·dL/dv - L [LKB26, eq. (11)]. Made by
-    `LagrangianSystem.symbolic` or `LagrangianSystem.from_functions`; `poinsot.simulate` takes it,
-    in the form that the scheme needs. A start is `x0={"q": [...], "v": [...]}` in every form.
+    M may depend on q, and may be singular if the constraints determine the remaining motion. Other
+    Lagrangians L(q, v) are possible, too [LKB26, eq. (6)], with the energy v·dL/dv - L
+    [LKB26, eq. (11)].
+
+    Made by `LagrangianSystem.symbolic` or `LagrangianSystem.from_functions`. `simulate` takes it in
+    the form that the scheme needs, with the initial state `x0={"q": [...], "v": [...]}` in every
+    form.
     """
 
     name: str
@@ -62,8 +67,8 @@ class LagrangianSystem:
         units: Mapping[str, str] | None = None,
         invariants: Mapping[Any, Any] | None = None,
         published: bool = False,
-    ) -> "LagrangianSystem":
-        """Make it from SymPy expressions; every derivative is derived.
+    ) -> LagrangianSystem:
+        """Make a system from SymPy expressions; all derivatives are symbolic.
 
         Parameters
         ----------
@@ -74,14 +79,14 @@ class LagrangianSystem:
         M : matrix of expressions, (n, n)
             Mass matrix, symmetric: T = v·M v / 2 [J].
         V : expression or list of expressions
-            Potential energy [J]; a list is its parts, each with a discrete gradient of its own
-            along the coordinates that it depends on.
+            Potential energy [J]. A list gives its terms, each with its own discrete gradient along
+            the coordinates that it depends on.
         a : list of expressions, (n,)
-            Terms linear in the velocities, a(q)·v, as charge times vector potential.
+            Terms linear in the velocities, a(q)·v, such as charge times vector potential.
         v, L : list of symbols, expression
             Velocities and the whole Lagrangian [J], instead of M, V and a: L(q, v) may be any
-            function of both [LKB26, eq. (6)]. Where it is not quadratic in v, `emh` and `mph` do
-            not run.
+            function of both [LKB26, eq. (6)]. If it is not quadratic in v, the schemes `emh` and
+            `mph` are not available.
         g : list of expressions
             Constraints g(q) = 0.
         B : matrix of expressions, (n, inputs)
@@ -93,14 +98,14 @@ class LagrangianSystem:
         units : mapping
             SI units of the states `"q"`, `"v"`, `"p"` and `"lam"`, for labels.
         invariants : mapping
-            Symbol -> quadratic expression in q, for symbols that M, V and g are written with:
-            momentum maps of the transformations that leave these expressions unchanged are then
-            constant to round-off [KB24, prop. 2.6]. Where M, V or g are seen to be functions of
-            quadratic or linear expressions, fewer than coordinates, that is done without them.
+            Symbol -> quadratic expression in q, for symbols used in M, V and g. Momentum maps of
+            the transformations that leave these expressions unchanged are then constant to
+            round-off [KB24, prop. 2.6]. Quadratic or linear expressions on which M, V or g
+            obviously depend, fewer than coordinates, are found without this argument.
         published : bool
-            Correct the discrete derivative of T along all coordinates, as [KB24, eq. (130)] does.
-            By default it is corrected along those that M depends on, or through its invariants, so
-            that the momentum of a coordinate that nothing depends on is constant to round-off.
+            Correct the discrete derivative of T along all coordinates, as in [KB24, eq. (130)].
+            By default it is corrected along those on which M depends, or through its invariants, so
+            that the momenta of cyclic coordinates are constant to round-off.
         """
         import sympy
 
@@ -112,7 +117,9 @@ class LagrangianSystem:
         read, inputs = Reader(name, parameters), count_inputs(name, B, ports)
         symbols = read.symbols("q", q)
         if len(set(symbols)) < len(symbols):
-            raise InputError(f"system '{name}': a symbol stands for two coordinates")
+            raise InputError(
+                f"system '{name}': a symbol is used for two coordinates; use different symbols"
+            )
         n, named = len(symbols), read_invariants(read, symbols, invariants or {})
         known = [*symbols, *named]
         inlets = read.matrix("B", B, (n, inputs), symbols) if inputs else sympy.zeros(n, 0)
@@ -126,8 +133,8 @@ class LagrangianSystem:
         if L is not None:
             if M is not None or a is not None or V != 0 or named:
                 raise InputError(
-                    f"system '{name}': L is the whole Lagrangian, whose invariants are recognised; "
-                    "leave out M, V, a and invariants"
+                    f"system '{name}': L is the whole Lagrangian, and its invariants are found "
+                    "automatically; leave out M, V, a and invariants"
                 )
             split = Split.of(read, symbols, v, L)
             M, a, V = split.M, split.a, split.V
@@ -177,8 +184,8 @@ class LagrangianSystem:
         invariants: Sequence[ArrayLike] = (),
         ports: Sequence[Port] = (),
         units: Mapping[str, str] | None = None,
-    ) -> "LagrangianSystem":
-        """Make it from Python functions of q, shape (n,).
+    ) -> LagrangianSystem:
+        """Make a system from Python functions of q, shape (n,).
 
         The last index of a derivative is that of the coordinate: `dM(q)[i, j, k]` is dM_ij/dq_k.
 
@@ -187,7 +194,7 @@ class LagrangianSystem:
         name : str
             Name of the system.
         n, m : int
-            Numbers of coordinates and of constraints.
+            Numbers of coordinates and constraints.
         M : array or callable
             Mass matrix (n, n), constant or q -> matrix.
         V, g : callable
@@ -197,17 +204,17 @@ class LagrangianSystem:
         dM, ddM, dV, ddV, G, dG, dB : callable
             Derivatives: dM (n, n, n), ddM (n, n, n, n), dV (n,), ddV (n, n), the Jacobian G (m, n)
             of g and its derivative dG (m, n, n), dB (n, inputs, n). Second derivatives may be
-            constant arrays.
+            constant arrays. Default: finite differences.
         a, da, dda : array or callable
             Terms linear in the velocities, a(q)·v, shape (n,), and their derivatives, (n, n) and
             (n, n, n).
         coordinates : sequence of str
-            Names of the coordinates, for messages; default: `"q[0]"`, `"q[1]"`, ...
+            Names of the coordinates, for messages. Default: `"q[0]"`, `"q[1]"`, ...
         cyclic : sequence of str
-            Those of them that neither M nor V depends on: their momenta are then constant to
+            Coordinates on which neither M nor V depends: their momenta are then constant to
             round-off.
         invariants : sequence of arrays
-            Matrices A (n, n) and vectors b (n,). If there are any, V, dV and ddV are functions of
+            Matrices A (n, n) and vectors b (n,). If given, V, dV and ddV are functions of
             the values w = (q·A q, b·q, ...), in this order: momentum maps of the transformations
             that leave these unchanged are then constant to round-off [KB24, prop. 2.6].
         ports, units
@@ -216,13 +223,13 @@ class LagrangianSystem:
         Warns
         -----
         MissingDerivativeWarning
-            Names the derivatives that were left out and are computed by finite differences.
+            Names the derivatives that are computed by finite differences.
         """
         for what, size, least in (("n", n, 1), ("m", m, 0)):
             count(size, f"system '{name}': {what}", least)
         if (g is None) != (m == 0):
             raise InputError(
-                f"system '{name}': give constraints g and their number m together, or none of them"
+                f"system '{name}': give both the constraints g and their number m, or neither"
             )
         inputs = count_inputs(name, B, ports)
         read = Reader(name)
@@ -264,7 +271,7 @@ class LagrangianSystem:
         lagrangian: GeneralLagrangian,
         ports: Sequence[Port],
         units: Mapping[str, str] | None,
-    ) -> "LagrangianSystem":
+    ) -> LagrangianSystem:
         if lagrangian.mass.constant:
             M = lagrangian.M(np.zeros(lagrangian.n))
             masses.require_mass(name, lagrangian.coordinates, M)
@@ -297,11 +304,11 @@ class LagrangianSystem:
         return LivensSystem(self.name, self._states("q", "v", "p"), self.ports, self.lagrangian)
 
     def hamiltonian(self) -> HamiltonianSystem:
-        """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)], where M can be inverted."""
+        """Return Hamilton's form, x = (q, p, lam) [KB24, eq. (16)]; needs an invertible M."""
         if self.derived is not None:
             raise InputError(
-                f"system '{self.name}': L is not quadratic in v, so that Hamilton's form (emh, "
-                "mph) has no formula for v of p; use 'eml', 'reml' or 'mpl'"
+                f"system '{self.name}': L is not quadratic in v, so that v does not follow "
+                "explicitly from p in Hamilton's form (emh, mph); use 'eml', 'reml' or 'mpl'"
             )
         if self.lagrangian.mass.constant:
             nowhere = np.zeros(self.lagrangian.n)
@@ -311,8 +318,8 @@ class LagrangianSystem:
     def port_hamiltonian(self, *, stabilised: bool = False) -> PHSystem:
         """Return the form x = (q, v, lam) with E = diag(I, M, 0) [LKB26, eqs. (8), (19)].
 
-        `stabilised` adds velocity constraints with multipliers gam [LKB26, eq. (61)]: with a
-        constant M that can be inverted, and constraints that are quadratic in q.
+        `stabilised` adds velocity constraints with multipliers gam [LKB26, eq. (61)]; it needs a
+        constant invertible M and quadratic constraints.
         """
         if stabilised:
             require_stabilisable(self.name, self.lagrangian)
@@ -331,9 +338,12 @@ class LagrangianSystem:
     # -- what `simulate` asks -----------------------------------------------------------------
 
     def scheme_for(self, scheme: str | Scheme | None, coordinates: str | None) -> str | Scheme:
-        """Return the scheme that it runs with, EML unless told otherwise."""
+        """Return the scheme for this system. Default: EML."""
         if coordinates is not None:
-            raise InputError(f"coordinates: Lagrangian '{self.name}' has its own")
+            raise InputError(
+                f"coordinates: Lagrangian '{self.name}' has its own coordinates; leave the "
+                "argument out"
+            )
         return scheme or "eml"
 
     def compile_for(self, scheme: Scheme, coordinates: str | None = None) -> PHSystem:
@@ -343,7 +353,7 @@ class LagrangianSystem:
         if scheme.mean_lever_arms or scheme.condensation == "null-space":
             instead = "eml" if scheme.mean_lever_arms else "reml"
             raise InputError(
-                f"scheme '{scheme.name}' is for models of bodies, not for the Lagrangian "
+                f"scheme '{scheme.name}' is for models, not for the Lagrangian "
                 f"'{self.name}'; use '{instead}'"
             )
         forms = {"livens": self.livens, "hamiltonian": self.hamiltonian}
@@ -355,5 +365,5 @@ class LagrangianSystem:
         events: Mapping[str, Event],
         **simulation: Any,
     ) -> Callable[[], str]:
-        """Return what writes nothing: there is no file format for functions."""
+        """Return a function that returns an empty text: functions have no file format."""
         return str

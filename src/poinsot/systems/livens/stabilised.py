@@ -1,4 +1,4 @@
-"""Constrained Lagrangians with velocity constraints as well, by the GGL principle."""
+"""Constrained Lagrangians with additional velocity constraints, by the GGL principle."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,7 +74,7 @@ def require_stabilisable(name: str, own: GeneralLagrangian) -> None:
         )
     if reason:
         raise InputError(
-            f"system '{name}': velocity constraints cannot be kept as well [LKB26, eq. (61)]: "
+            f"system '{name}': velocity constraints cannot be added [LKB26, eq. (61)]: "
             f"{reason}; use 'ph-dg' or 'eml'"
         )
     masses.require_inverse(name, own.coordinates, own.M(np.zeros(own.n)))

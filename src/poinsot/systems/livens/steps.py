@@ -1,4 +1,4 @@
-"""Stage equations of Lagrangians: one residual a form, solved for more or fewer unknowns."""
+"""Stage equations of Lagrangians: one residual per form, solved for more or fewer unknowns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -116,7 +116,8 @@ class MomentumForm(LagrangianForm):
         """Refuse a scheme whose derivatives are not formed."""
         if scheme.rule is Rule.AVERAGE:
             raise InputError(
-                f"scheme '{scheme.name}': means along the path are not formed of Lagrangians; use "
+                f"scheme '{scheme.name}': mean-value gradients are not available for Lagrangians; "
+                "use "
                 f"'{self.default_scheme}'"
             )
 
@@ -182,8 +183,8 @@ class LivensSystem(MomentumForm):
             label = self.labels[self.momentum_row + k]
             raise InconsistentStartError(
                 f"system '{self.name}': the momentum '{label}' at the start is "
-                f"{p[k]:.6g}, while that of the velocities is {momenta[k]:.6g}; leave momenta out, "
-                "they follow from p = dL/dv"
+                f"{p[k]:.6g}, but that of the velocities is {momenta[k]:.6g}; leave the momenta "
+                "out, which follow from p = dL/dv"
             )
 
     def stage_equations(
@@ -296,7 +297,7 @@ class HamiltonianSystem(MomentumForm):
         self.require_rule(scheme)
         if scheme.condensation != "full":
             raise InputError(
-                f"scheme '{scheme.name}': Hamilton's equations are solved in full only"
+                f"scheme '{scheme.name}': Hamilton's equations have no condensed form; use 'emh'"
             )
         return HamiltonianStages(scheme, t, x0, u, h, self)
 

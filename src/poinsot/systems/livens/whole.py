@@ -40,7 +40,7 @@ class Split:
         v = read.symbols("v", v)
         if len({*q, *v}) < len(q) + len(v) or len(v) != len(q):
             raise InputError(
-                f"system '{read.name}': v is {v!r}; give a symbol of its own for each of the "
+                f"system '{read.name}': v is {v!r}; give a separate symbol for each of the "
                 f"{len(q)} velocities"
             )
         L = read.column("L", [L], [*q, *v])[0]
@@ -50,7 +50,7 @@ class Split:
             if what.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
                 raise InputError(
                     f"system '{read.name}': L or a derivative of it is infinite at v = 0; "
-                    "velocities pass through zero, where it must be smooth"
+                    "L must be smooth at v = 0, which velocities pass through"
                 )
         quadratic = not sympy.simplify(M - at_rest).free_symbols & set(v)
         return cls(q, v, L, V, a, at_rest, quadratic)

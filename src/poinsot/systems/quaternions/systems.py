@@ -103,8 +103,8 @@ class QuaternionForm(MomentumForm):
         }
         if formulation not in forms:
             raise InputError(
-                f"system '{self.name}' is in quaternions, which schemes of [KB24] integrate: eml, "
-                "reml, null-eml, emh, mpl, mph, eml-mean, emh-mean; the others run "
+                f"system '{self.name}' is in quaternions and needs a scheme of [KB24]: eml, reml, "
+                "null-eml, emh, mpl, mph, eml-mean, emh-mean; for other schemes use "
                 "model.compile('directors')"
             )
         (kind, parts), x = forms[formulation], self.start
@@ -143,7 +143,7 @@ class QuaternionForm(MomentumForm):
         super().require_rule(scheme)
         if scheme.rule is Rule.MIDPOINT and self.mechanism.drives:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep {self.mechanism.driven_motion}; use "
+                f"scheme '{scheme.name}' does not support {self.mechanism.driven_motion}; use "
                 "'emh-mean', or 'ph-mp' in directors"
             )
 

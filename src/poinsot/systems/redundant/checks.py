@@ -124,8 +124,8 @@ def require_passive(name: str, laws: Laws, zeta: Vector, w: Vector, where: str) 
     if float(w @ tau_d) < -ROUND_OFF * float(abs(w) @ abs(tau_d)):
         raise StructureError(
             f"system '{name}': the dissipation creates energy {where}: w·tau_d = "
-            f"{float(w @ tau_d):.3g} W at w = {np.array2string(w, precision=3)}; tau_d stands on "
-            "the right with a minus sign, check its sign"
+            f"{float(w @ tau_d):.3g} W at w = {np.array2string(w, precision=3)}; check the sign of "
+            "tau_d, which enters the equation of motion with a minus sign"
         )
 
 
@@ -139,7 +139,8 @@ def require_start(name: str, laws: Laws, ports: Sequence[Port], zeta: Vector, w:
         found = _slip(laws, outlet, zeta)
         if found is None:
             raise InputError(
-                f"system '{name}': the position of port '{outlet.port}' has no rate at the start, "
+                f"system '{name}': the position of port '{outlet.port}' is not differentiable at "
+                "the start, "
                 f"zeta = {np.array2string(zeta, precision=3)}; start elsewhere, or leave it out of "
                 "positions"
             )
@@ -229,8 +230,8 @@ def require_constant_rank(name: str, laws: Laws, zeta: Vector) -> None:
             assert found is not None
             raise InputError(
                 f"system '{name}': the {len(here.K)} constraints on {laws.k} velocities have the "
-                f"rank {rank} at the start, and more nearby: {found.rows} depend on each other "
-                "there alone [BHRS25, eq. (13)], as at a dead point; start elsewhere"
+                f"rank {rank} at the start, and more nearby: {found.rows} are dependent only there "
+                "[BHRS25, eq. (13)], as at a dead centre; start elsewhere"
             )
 
 
@@ -251,8 +252,8 @@ def require_closed(name: str, laws: Laws, zeta: Vector, step: tuple[Vector, Vect
     if wrong.size:
         names = [*laws.names_c, *laws.names_A]
         raise InputError(
-            f"system '{name}': '{names[int(wrong[0])]}' depended on the other constraints, and "
-            "does so no longer: their rank has changed [BHRS25, eq. (13)]"
+            f"system '{name}': '{names[int(wrong[0])]}' is no longer redundant: the rank of the "
+            "constraints has changed [BHRS25, eq. (13)]"
         )
 
 

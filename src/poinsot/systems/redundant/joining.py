@@ -31,27 +31,30 @@ def require_ports(
             f"'{b.name}', e.g. {{'end': 'start'}}"
         )
     if not ports:
-        raise InputError(f"system '{a.name}': no ports to join with '{b.name}'")
+        raise InputError(f"system '{a.name}': give at least one port to connect with '{b.name}'")
     twice = set(_parts(a)) & set(_parts(b))
     if twice:
         raise InputError(
-            f"system '{a.name}': joined with '{b.name}' it has two parts '{min(twice)}'; rename "
+            f"system '{a.name}': connected with '{b.name}', it has two parts '{min(twice)}'; "
+            "rename "
             "one, e.g. by system.prefixed('left')"
         )
     for ours, theirs in ports.items():
         pair = a.port(ours), b.port(theirs)
         for system, port in zip((a, b), pair, strict=True):
             if port.signal is not None or port.by_law:
-                raise InputError(f"port '{port.name}' is fed by an input; it cannot be joined")
+                raise InputError(
+                    f"port '{port.name}' has an input; leave it out to connect the port"
+                )
             if positions and port.name not in system.laws.positions:
                 raise InputError(
-                    f"system '{system.name}': port '{port.name}' has no position; give it as "
-                    f"positions={{'{port.name}': ...}}, or join at level='velocity'"
+                    f"system '{system.name}': port '{port.name}' has no position; define it by "
+                    f"positions={{'{port.name}': ...}}, or connect at level='velocity'"
                 )
         if pair[0].size != pair[1].size:
             raise InputError(
                 f"port '{ours}' has the size {pair[0].size}, and '{theirs}' {pair[1].size}; "
-                "join ports of one size"
+                "connect ports of equal size"
             )
         Transformer(ours, theirs).check(pair)
 

@@ -1,5 +1,7 @@
 """The general port-Hamiltonian system of rigid bodies in redundant coordinates."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,7 +39,7 @@ LEVELS = ("velocity", "position")
 
 @dataclass(frozen=True, eq=False)
 class RedundantSystem(RedundantForm):
-    r"""Rigid bodies in redundant coordinates and velocities of their own [BHRS25, eq. (10)].
+    r"""Rigid bodies in redundant coordinates, with independent velocities [BHRS25, eq. (10)].
 
     .. math::
 
@@ -46,11 +48,11 @@ class RedundantSystem(RedundantForm):
                     - A^\top \mu + B u \\
         0 &= c(\zeta), \qquad 0 = A(\zeta)\, w, \qquad y = B^\top w
 
-    M is constant and may be singular, with w·M w >= 0 on the motions that constraints leave; G is
-    skew, :math:`w \cdot \tau_d \ge 0`. Power u·y goes in: the port of [BHRS25] is -u. As a
-    port-Hamiltonian system x = (zeta, w, lam, mu), the multipliers where there are constraints,
-    E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by `RedundantSystem.symbolic` or
-    `RedundantSystem.from_functions`.
+    M is constant and may be singular, with w·M w >= 0 on the motions that the constraints allow; G
+    is skew, :math:`w \cdot \tau_d \ge 0`. The power u·y is supplied to the system: the port of
+    [BHRS25] is -u. As a port-Hamiltonian system, x = (zeta, w, lam, mu) with multipliers for
+    existing constraints, E = diag(I, M, 0, 0) and z = (grad V, w, lam, mu). Made by
+    `RedundantSystem.symbolic` or `RedundantSystem.from_functions`.
     """
 
     laws: Laws
@@ -78,8 +80,8 @@ class RedundantSystem(RedundantForm):
         Gamma: Sequence[Any] | None = None,
         parameters: Mapping[Any, float] | None = None,
         units: Mapping[str, str] | None = None,
-    ) -> "RedundantSystem":
-        """Make it from SymPy expressions; every derivative is derived.
+    ) -> RedundantSystem:
+        """Make a system from SymPy expressions; all derivatives are symbolic.
 
         Parameters
         ----------
@@ -90,29 +92,29 @@ class RedundantSystem(RedundantForm):
         M : matrix of numbers and parameters, (k, k)
             Mass matrix, symmetric and positive semi-definite: T = w·M w / 2 [J].
         V : expression or list of expressions
-            Potential energy [J] of zeta; a list is its parts, each with a discrete gradient of its
-            own along the coordinates that it depends on.
+            Potential energy [J] of zeta. A list gives its terms, each with its own discrete
+            gradient along the coordinates that it depends on.
         Z : matrix of expressions, (n, k)
-            Kinematics zeta' = Z(zeta) w; default: identity.
+            Kinematics zeta' = Z(zeta) w. Default: identity.
         G : matrix of expressions, (k, k), or callable
-            Gyroscopic matrix, skew, in the symbols `Gamma` of the momenta M w; or a function that
-            takes the column of their symbols and returns it.
+            Gyroscopic matrix, skew, in the symbols `Gamma` of the momenta M w; or a function of the
+            column of their symbols that returns it.
         c : list of expressions
             Constraints c(zeta) = 0.
         A : matrix of expressions, (rows, k)
-            Constraints A(zeta) w = 0, which need not be holonomic.
+            Velocity constraints A(zeta) w = 0, holonomic or not.
         B : matrix of expressions, (k, inputs)
             Forces B(zeta) u; columns of all ports in order.
         ports : sequence of Port
             Names, sizes and units of the inputs u.
         dissipation : list of expressions
-            Forces tau_d of zeta and w, w·tau_d >= 0; k of them.
+            The k forces tau_d of zeta and w, with w·tau_d >= 0.
         positions : mapping
             Port -> list of expressions of zeta (or one) whose rates are the output of the port,
-            p' Z = B^T; for `joined` at the level of positions.
+            p' Z = B^T; for `joined` at the position level.
         domain : mapping
-            What happens at an edge of the coordinates -> expression of zeta that is positive
-            inside, e.g. `{"gimbal lock": cos(beta)}`; a run stops there and says so.
+            Name of a boundary of the coordinates -> expression of zeta that is positive inside,
+            e.g. `{"gimbal lock": cos(beta)}`; a simulation stops there with this name.
         Gamma : list of symbols
             The momenta, for G.
         parameters : mapping
@@ -135,7 +137,10 @@ class RedundantSystem(RedundantForm):
         if len(momenta) != k:
             raise InputError(f"system '{name}': {len(momenta)} symbols Gamma of {k} momenta")
         if len({*both, *momenta}) < n + 2 * k:
-            raise InputError(f"system '{name}': a symbol of zeta, w or Gamma is used twice")
+            raise InputError(
+                f"system '{name}': a symbol is used twice in zeta, w and Gamma; use different "
+                "symbols"
+            )
         mass = read.matrix("M", M, (k, k), ())
         checks.require_kinematics(name, Z, n, k)
         turning = sympy.zeros(k, k)
@@ -215,8 +220,8 @@ class RedundantSystem(RedundantForm):
         coordinates: Sequence[str] | None = None,
         velocities: Sequence[str] | None = None,
         units: Mapping[str, str] | None = None,
-    ) -> "RedundantSystem":
-        """Make it from Python functions.
+    ) -> RedundantSystem:
+        """Make a system from Python functions.
 
         The last index of a derivative is that of the variable: `dZ(zeta)[i, j, k]` is
         dZ_ij/dzeta_k.
@@ -238,13 +243,14 @@ class RedundantSystem(RedundantForm):
         dissipation : callable
             (zeta, w) -> tau_d (n_w,), w·tau_d >= 0.
         dV, ddV, dZ, dG, dc, ddc, dA, dB : array or callable
-            Derivatives, of the same arguments; dc is the Jacobian (n_c, n_zeta).
+            Derivatives with the same arguments; dc is the Jacobian (n_c, n_zeta). Default: finite
+            differences.
         dissipation_dzeta, dissipation_dw : callable
             (zeta, w) -> derivatives of tau_d, (n_w, n_zeta) and (n_w, n_w).
         positions, dpositions, ddpositions : mapping
-            Port -> function of zeta, its position (size of the port,) and the derivatives.
+            Port -> position as a function of zeta (size of the port,), and its derivatives.
         domain : mapping
-            As in `symbolic`; functions of zeta that return one number.
+            As in `symbolic`, with functions of zeta that return one number.
         coordinates, velocities : sequence of str
             Names, for messages.
         ports, units
@@ -253,7 +259,7 @@ class RedundantSystem(RedundantForm):
         Warns
         -----
         MissingDerivativeWarning
-            Names the derivatives that were left out and are computed by finite differences.
+            Names the derivatives that are computed by finite differences.
         """
         n, k, everywhere = n_zeta, n_w, np.ones(n_zeta)
         for what, size, least in (
@@ -328,39 +334,39 @@ class RedundantSystem(RedundantForm):
     @classmethod
     def _checked(
         cls, name: str, laws: Laws, ports: Sequence[Port], units: Mapping[str, str] | None
-    ) -> "RedundantSystem":
+    ) -> RedundantSystem:
         checks.require_mass(name, laws)
         checks.require_positions(name, laws, ports)
         return cls(name, states(name, laws, units), tuple(ports), laws)
 
     def joined(
         self,
-        other: "RedundantSystem",
+        other: RedundantSystem,
         ports: Mapping[str, str],
         *,
         level: str = "velocity",
         name: str | None = None,
-    ) -> "RedundantSystem":
-        """Join it with another system at ports: again a system of this class [BHRS25, sec. 6].
+    ) -> RedundantSystem:
+        """Connect ports of two systems to a system of the same class [BHRS25, sec. 6].
 
-        The two need different names, which their labels then begin with; `prefixed` renames.
+        Both need different names, with which their labels then begin; `prefixed` renames.
 
-        Velocities of joined ports are the same, and forces are opposite. The rows
-        B_1^T w_1 - B_2^T w_2 = 0 are added to A, and their multipliers to `mu`. They hold as rates:
-        the state to start from decides where the ports are. At the level of positions
-        [BHRS25, rem. 4] p_1(zeta_1) - p_2(zeta_2) = 0 is added to c instead, and multipliers to
-        `lam`: the ports stay together to round-off.
+        Connected ports have equal velocities and opposite forces. The rows B_1^T w_1 - B_2^T w_2 =
+        0 are added to A, and their multipliers to `mu`. They hold for rates: the initial state
+        determines the positions of the ports. At the position level [BHRS25, rem. 4], p_1(zeta_1) -
+        p_2(zeta_2) = 0 is added to c instead, and multipliers to `lam`: the positions stay equal to
+        round-off.
 
         Parameters
         ----------
         other : RedundantSystem
             The other system.
         ports : mapping
-            Ports of this system -> ports of the other one; those that are left stay ports.
+            Ports of this system -> ports of the other one; all others stay ports.
         level : {"velocity", "position"}
-            What is tied; "position" needs the `positions` of both ports.
+            Level of the connection; `"position"` needs the `positions` of both ports.
         name : str
-            Name of the result; default: both names joined by `+`.
+            Name of the result. Default: both names connected by `+`.
         """
         if not isinstance(other, RedundantSystem):
             raise InputError(f"system '{self.name}': expected a RedundantSystem, got {other!r}")
@@ -379,7 +385,7 @@ class RedundantSystem(RedundantForm):
         )
 
     def prefixed(self, prefix: str) -> Self:
-        """Return the system with `prefix.` before the names of states, ports and joined parts."""
+        """Return the system with `prefix.` before all names of states, ports and parts."""
         return replace(super().prefixed(prefix), laws=joining.prefixed(self.laws, prefix))
 
     def relations(self, x: ArrayLike | Mapping[str, ArrayLike]) -> Relations:
@@ -393,12 +399,12 @@ class RedundantSystem(RedundantForm):
 
     @property
     def mechanics(self) -> Laws:
-        """The laws."""
+        """The functions that define the system."""
         return self.laws
 
     @cached_property
     def places(self) -> tuple[int, int, int]:
-        """Where w, lam and mu begin in x."""
+        """Offsets of w, lam and mu in x."""
         n, k = self.laws.n, self.laws.k
         return n, n + k, n + k + self.laws.n_c
 
@@ -408,7 +414,7 @@ class RedundantSystem(RedundantForm):
         return x[:w], x[w:lam], x[lam:mu], x[mu:]
 
     def check_start(self, x: Vector, t: float) -> None:
-        """Refuse a start at which a constraint does not hold, or their rank is not constant."""
+        """Refuse a start at which a constraint is violated or the rank of constraints changes."""
         zeta, w, _, _ = self.split(x)
         checks.require_start(self.name, self.laws, self.ports, zeta, w)
 
@@ -420,32 +426,31 @@ class RedundantSystem(RedundantForm):
         """Return the equations of a step in which c and A w vanish."""
         if scheme.rule is Rule.AVERAGE:
             raise InputError(
-                f"scheme '{scheme.name}' does not keep the constraints of redundant coordinates; "
-                "use 'ph-dg'"
+                f"scheme '{scheme.name}' does not support redundant coordinates; use 'ph-dg'"
             )
         return RedundantStages(scheme, t, x0, u, h, self)
 
     def exact_under(self, scheme: Scheme) -> bool:
-        """Under the midpoint rule, if constraints are quadratic, too."""
+        """Return whether a scheme conserves energy; the midpoint rule needs quadratic c."""
         exact = scheme.exact_energy == "any" or all(c.is_quadratic for c in self.laws.constraints)
         return exact and super().exact_under(scheme)
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return that coordinates end or constraints lose their rank nearby, if they do."""
+        """Return a message if coordinates end or constraints lose their rank nearby."""
         zeta0, w0, _, _ = self.split(x0)
         rate = self.laws.Z(zeta0) @ w0
         edge = checks.near_edge(self.laws, zeta0, rate, t0, h)
         return edge or checks.near_singularity(self.laws, zeta0, h * rate)
 
     def check_step(self, t0: float, x0: Vector, x1: Vector, x_mid: Vector, h: float) -> None:
-        """Refuse a step across an edge of the coordinates, or one that creates energy."""
+        """Refuse a step across a boundary of the coordinates, or one that creates energy."""
         (zeta0, _, _, _), (zeta1, _, _, _) = self.split(x0), self.split(x1)
         checks.require_not_crossed(self.laws, zeta0, zeta1, t0, h)
         checks.require_closed(self.name, self.laws, zeta0, (zeta1, self.split(x_mid)[1]))
         checks.require_passive(self.name, self.laws, *self.split(x_mid)[:2], "in this step")
 
     def observer(self) -> Observer:
-        """Return what shows energies, and how well constraints hold."""
+        """Return the observer of energies and constraint violations."""
         laws = self.laws
         return self.look(
             laws.c if laws.n_c else None,
@@ -458,7 +463,7 @@ class RedundantSystem(RedundantForm):
 
     @property
     def proven(self) -> bool:
-        """Whether G is known to be skew; the rest of J is by construction."""
+        """Whether G is known to be skew; the other parts of J are skew by construction."""
         return self.laws.skew
 
     @property
@@ -468,7 +473,7 @@ class RedundantSystem(RedundantForm):
 
     @property
     def parabolic(self) -> bool:
-        """Where its parts are."""
+        """Whether all potentials are quadratic."""
         return all(part.is_quadratic for part in self.laws.potentials)
 
 

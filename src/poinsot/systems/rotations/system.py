@@ -68,9 +68,9 @@ class RotationSystem(RedundantForm, BodyAxesForm):
     For every body zeta = (phi, theta): the centre of mass in world axes [m], and what describes the
     rotation of its principal axes of inertia: the columns of R [BHRS25, eq. (11)], a unit
     quaternion (scalar first), or Euler angles [BHRS25, eq. (16a)]. w = (v, Omega) are the velocity
-    of the centre of mass [m/s] and the angular velocity [rad/s] in these axes, in which
-    M = diag(m, J) is constant. The multipliers are those of the joints, mu of contacts that cannot
-    slip last: theta stays a rotation by its kinematics [BHRS25, sec. 5].
+    of the centre of mass [m/s] and the angular velocity [rad/s] in these axes, in which M = diag(m,
+    J) is constant. The multipliers are those of the joints, mu of contacts that cannot slip last:
+    theta stays a rotation by its kinematics [BHRS25, sec. 5].
     """
 
     # -- parts --------------------------------------------------------------------------------
@@ -109,8 +109,8 @@ class RotationSystem(RedundantForm, BodyAxesForm):
         """Return the midpoint rule on rotations."""
         if scheme.rule is not Rule.MIDPOINT or scheme.stabilised:
             raise InputError(
-                f"scheme '{scheme.name}' does not run system '{self.name}', whose velocities are "
-                "in body axes; use 'ph-mp'"
+                f"scheme '{scheme.name}' does not support velocities in body axes (system "
+                f"'{self.name}'); use 'ph-mp'"
             )
         return RotationStages(scheme, t, x0, u, h, self)
 

@@ -1,1 +1,1 @@
-"""Rest and steady motion: configurations in which the forces on a system are in balance."""
+"""Equilibria and steady motions: configurations in which forces are in balance."""

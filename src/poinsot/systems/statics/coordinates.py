@@ -1,4 +1,4 @@
-"""Where a mechanical system is, by its own coordinates: Lagrangians and redundant systems."""
+"""Places of mechanical systems in generalised coordinates: Lagrangians and redundant systems."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,6 @@
-"""Equilibria of systems: where they rest, what holds them there, and whether they stay."""
+"""Equilibria of systems: their state, their reactions, and their stability."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -127,18 +129,19 @@ class Balanced:
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Balanced):
-    """Where a system rests: `ps.simulate(e.system, x0=e.x, angles=e.angles, ...)` starts there.
+    """An equilibrium; `ps.simulate(e.system, x0=e.x, angles=e.angles, ...)` starts there.
 
-    It is `"stable"` if the energy with its constraints bends upwards along every motion that these
-    leave, `"unstable"` if it bends downwards along some, and `"neutral"` if it does neither along
-    some. Dampers do not change this. Where inputs or contacts have no energy, eigenvalues decide.
+    It is `"stable"` if the potential energy has a strict minimum on the motions that constraints
+    allow, `"unstable"` if its second variation is negative along some, and `"neutral"` if it
+    vanishes along some. Dampers do not change this. If inputs or contacts have no energy,
+    eigenvalues decide.
 
-    Parameters
+    Attributes
     ----------
     stability : {"stable", "neutral", "unstable"}
-        What became of a small push.
+        Stability under small perturbations.
     unstable_motions, neutral_motions : tuple of tuples of str
-        Names of what moves in each motion that takes the system away, or costs nothing.
+        What moves in each unstable and in each neutral motion, by name.
     """
 
     stability: str = "stable"

@@ -1,4 +1,4 @@
-"""Where a mechanism with elastic bodies is: motions of its frames in their own axes, and of u."""
+"""Places of mechanisms with elastic bodies: motions of frames in their own axes, and of u."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,6 +1,6 @@
-"""Where a mechanism is, by its frames: motions are twists of its bodies, whatever coordinates.
+"""Places of mechanisms by their frames: motions are twists of bodies, for all coordinates.
 
-Bodies are rigid by themselves, and the same place is found from all coordinates.
+Bodies stay rigid, and all coordinates give the same place.
 """
 
 from dataclasses import dataclass, replace

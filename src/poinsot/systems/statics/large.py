@@ -1,4 +1,4 @@
-"""The balance of many bodies, by sparse matrices."""
+"""The balance of forces for many bodies, by sparse matrices."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where a mechanical system is, whatever its coordinates are, and back to its state."""
+"""Places of mechanical systems in any coordinates, and their states."""
 
 import numpy as np
 
@@ -35,8 +35,8 @@ def closed_place(system: MechanicalForm, x: Vector, t: float) -> FramePlace | Co
     closed = place_of(system, x, t).nearest()
     if closed is None:
         raise InconsistentStartError(
-            f"system '{system.name}': the joints are open at the start, and do not close nearby; "
-            "correct the positions"
+            f"system '{system.name}': the joints are open at the start and cannot be closed "
+            "nearby; correct the positions"
         )
     return closed
 
@@ -49,9 +49,9 @@ def require_undriven(system: MechanicalForm, t: float | None = None) -> None:
         still = t is not None and driven.motion.holds and abs(driven.motion(t)).max() <= STILL
         if not driven.transmits and not still:
             raise InputError(
-                f"system '{system.name}': no rest and no motion of its own is looked for where "
-                f"drives prescribe one ('{driven.name}'); leave them out, and hold joints by "
-                "springs, a Weld, or a Drive that stands still"
+                f"system '{system.name}': equilibria and steady motions are not available with "
+                f"drives ('{driven.name}'); leave them out, and hold joints by springs, a Weld, or "
+                "a Drive with a constant coordinate"
             )
 
 

@@ -1,9 +1,9 @@
-r"""Rest of a mechanical system: forces that are in balance on all motions that constraints leave.
+r"""Equilibria of mechanical systems: forces in balance on all motions that constraints allow.
 
 .. math:: Z^\top \nabla V(\zeta) + K(\zeta)^\top \lambda = B(\zeta)\, u, \qquad g(\zeta) = 0
 
-Motions are measured by sizes of their own, and stiffness by that of its terms: a direction is soft,
-or no direction at all, compared with what acts along it and with nothing else.
+Motions are in natural units, and stiffness is relative to its terms: whether a direction is soft is
+decided by comparison with what acts along it, and with nothing else.
 """
 
 from abc import ABC, abstractmethod

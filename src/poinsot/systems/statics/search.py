@@ -1,8 +1,8 @@
-"""The search for rest, down the energy on the constraint manifold.
+"""The search for equilibria, by descent of the energy on the constraint manifold.
 
-Steps go along the eigenvectors of the second variation: a motion along which the energy bends
-downwards is followed away from its stationary point instead of towards it. Near the end these steps
-are those of Newton's method.
+Steps are along the eigenvectors of the second variation: a motion with negative curvature is
+followed away from its stationary point instead of towards it. Near the end, these steps are those
+of Newton's method.
 """
 
 import numpy as np

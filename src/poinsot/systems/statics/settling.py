@@ -1,13 +1,12 @@
-r"""Rest of any port-Hamiltonian system: it settles by implicit steps, which lose energy.
-
-A linear one is solved for its rest at once.
+r"""Equilibria of any port-Hamiltonian system, by implicit steps that dissipate energy.
 
 .. math:: E(x_1)\,(x_1 - x_0) = \tau\,\bigl((J - R)\, z - r + B u\bigr)(x_1)
 
-As tau grows, these steps become those of Newton's method. Combinations c of equations with
-:math:`c^\top (J - R) = 0` and :math:`c^\top B = 0` say that :math:`c^\top E\, \dot x` vanishes: so
-an interconnection keeps its constraints. After every step this is made good with c at the middle of
-the step, which keeps whatever is quadratic, as the constraints of directors are.
+As tau increases, these steps become those of Newton's method. The equilibrium of a linear system is
+solved for at once. Combinations c of equations with :math:`c^\top (J - R) = 0` and
+:math:`c^\top B = 0` imply that :math:`c^\top E\, \dot x` vanishes: so an interconnection satisfies
+its constraints. After every step this is restored with c at the middle of the step, which conserves
+quadratic quantities, such as the constraints of directors.
 """
 
 from dataclasses import dataclass
@@ -221,8 +220,8 @@ def _settle(system: PHSystem, x: Vector, t: float, what: str, tau: float | None 
         named = tuple(dict.fromkeys(system.labels[k] for k in worst if abs(parts[k]) > TOLERANCE))
         listed = ", ".join(f"'{name}'" for name in named)
         raise NoEquilibriumError(
-            f"no {what} found: the equations of {listed} stay unbalanced by {residual:.3g} of "
-            "their terms; give inputs that balance them, or start nearer to the state you look for",
+            f"no {what} found: the equations of {listed} remain unbalanced by {residual:.3g} of "
+            "their terms; give inputs that balance them, or start closer to the desired state",
             residual=residual,
             moving=named,
         )
