@@ -73,7 +73,8 @@ def ensemble(
         Step, end and start [s]; default: those of the model's file.
     what : str or sequence of str
         What is kept of saved states: `"energy"`, `"dissipated"`, `"balance_error"`, sensors of the
-        model, and whatever they may record but reactions, such as `"rod.position"`, `"A.angle"`.
+        model, and whatever they may record, such as `"rod.position"`, `"A.angle"`, `"A.rate"`.
+        Reactions, `"A.force"` and `"A.torque"`, are means over the steps that end there.
     scheme, coordinates, save_every, newton
         As to `simulate`.
     engine : str
