@@ -138,6 +138,10 @@ class DeviceMemoryError(DeviceError):
     """The memory of the graphics processor is not enough."""
 
 
+class WorkerError(PoinsotError):
+    """A process that takes runs of a study was ended from outside."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

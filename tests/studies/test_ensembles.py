@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
 import poinsot as ps
 from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.studies import ensemble as ensembles
+from poinsot.studies import single
 
 BOX = {"bodies.rod.mass": (0.2, 1.0), "gravity.z": (-10.0, -1.0)}
 RUN = {"h": 0.01, "t_end": 0.2, "what": ("energy", "rod.position", "A.angle"), "progress": False}
@@ -121,10 +124,11 @@ def test_a_run_that_stops_keeps_what_it_came_to():
 
 
 def test_steps_may_be_a_parameter():
-    steps = {"options.step": [0.02, 0.01]}
+    steps = {"options.step": [0.02, 0.01, -0.01, np.nan]}
     given = {key: RUN[key] for key in ("t_end", "what", "progress")}
     found = ps.ensemble(crank.model(), steps, workers=1, **given)
-    assert found.time.shape == (2, 21)
+    assert found.time.shape == (4, 21)
+    assert found.status.values.tolist() == [1, 1, 3, 3]
     assert np.isnan(found.time[0, 11:]).all()
     for k, h in enumerate((0.02, 0.01)):
         result = ps.simulate(crank.model(), h=h, t_end=0.2)
@@ -232,6 +236,16 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"parameters": {}}, "there is none"),
         ({"parameters": {"gravity": [1.0, 2.0]}}, "'gravity' has the shape (3,)"),
         ({"parameters": {"gravity.z": 1.0}}, "a value for each run"),
+        ({"parameters": {"options.stepp": [0.1]}}, "no parameter 'options.stepp'; did you mean"),
+        ({"parameters": {"initial.rod.velocity.x": [0.1]}}, "mean 'initial.rod.velocity'"),
+        ({"parameters": {"bodies.rod.mass": [np.nan]}}, "expected finite numbers, got nan"),
+        ({"inputs": {"motor": 1.0}}, "inputs: nothing is called 'motor'; known: none"),
+        ({"what": None}, "what: expected names such as 'energy'"),
+        ({"newton": 3}, "newton: expected poinsot.Newton"),
+        (
+            {"h": None, "parameters": {"options.step": [0.01, 1e-12]}},
+            "saved states of a run do not fit into memory",
+        ),
         ({"what": "rod.positio"}, "did you mean 'position'"),
         ({"what": "A.forc"}, "did you mean 'force'"),
         ({"what": ("energy", "energy")}, "'energy' is there more than once"),
@@ -252,6 +266,34 @@ def test_what_makes_no_sense_is_refused(changes, said):
     assert said in str(error.value)
 
 
+def end_of_process(*given):
+    os._exit(1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes inherit what is replaced")
+def test_a_process_that_is_ended_from_outside_is_said_so(monkeypatch):
+    monkeypatch.setattr(single, "take", end_of_process)
+    with pytest.raises(ps.WorkerError, match="was ended from outside"):
+        ps.ensemble(crank.model(), {"bodies.rod.mass": [0.4, 0.5]}, **RUN, workers=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full stands for a disk that is full")
+def test_a_disk_that_is_full_is_said_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "with_name", lambda *given: Path("/dev/full"))
+    monkeypatch.setattr(Path, "unlink", lambda *given, **options: None)
+    with pytest.raises(ps.StorageError, match="cannot write"):
+        study(3, output=tmp_path / "study.nc")
+
+
+def test_what_marks_no_end_of_a_run_is_pending(tmp_path):
+    path = tmp_path / "study.nc"
+    study(3, output=path).close()
+    with h5py.File(path, "r+") as file:
+        file["status"][1] = 77
+    with study(3, output=path) as found:
+        assert (found.status == 1).all()
+
+
 def test_a_file_of_another_study_is_left_alone(tmp_path):
     path, other = tmp_path / "study.nc", tmp_path / "run.nc"
     study(3, output=path).close()
@@ -262,6 +304,8 @@ def test_a_file_of_another_study_is_left_alone(tmp_path):
         study(3, output=other)
     with pytest.raises(ps.InputError, match="is no study"):
         ps.load_study(other)
+    with pytest.raises(ps.InputError, match="there is no file"):
+        ps.load_study(tmp_path / "none.nc")
     with pytest.raises(ps.InputError, match="GiB of memory; give output="):
         study(10**6, h=1e-4, t_end=1.0)
 
