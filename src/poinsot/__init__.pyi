@@ -53,6 +53,7 @@ from poinsot.errors import SingularPencilError as SingularPencilError
 from poinsot.errors import SingularPositionError as SingularPositionError
 from poinsot.errors import StorageError as StorageError
 from poinsot.errors import StructureError as StructureError
+from poinsot.errors import WorkerError as WorkerError
 from poinsot.fmi import export_fmu as export_fmu
 from poinsot.model import Assembled as Assembled
 from poinsot.model import DifferentialDrive as DifferentialDrive

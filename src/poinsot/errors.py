@@ -159,6 +159,10 @@ class DeviceMemoryError(DeviceError):
     """The graphics processor has too little memory."""
 
 
+class WorkerError(PoinsotError):
+    """A process that takes runs of a study was ended from outside."""
+
+
 class MissingDerivativeWarning(UserWarning):
     """A derivative was not given and is computed by finite differences."""
 

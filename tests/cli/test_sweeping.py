@@ -49,6 +49,7 @@ def test_a_sample_and_a_run_that_fails(monkeypatch, capsys, tmp_path):
         (["--vary", "bodies.rod.mass"], "expected PATH=VALUES"),
         (["--vary", "bodies.rod.mass=a"], "'a' are not numbers"),
         (["--vary", "bodies.rod.mass=1:2"], "expected low:high:count"),
+        (["--vary", "bodies.rod.mass=1:2:1000000000"], "1000000000 runs are too many"),
         (["--vary", "bodies.rod.mass=-1:2:3:log"], "logarithmic spacing needs positive"),
         (["--vary", "bodies.rod.mass=1:2", "--sample", "sobel:3"], "did you mean 'sobol'"),
         (["--vary", "bodies.rod.mass=1,2", "--sample", "sobol:4"], "with --sample give a range"),

@@ -1,17 +1,21 @@
 """Ensembles: every run is that of `simulate`, whoever takes it, and nothing is lost."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
 import poinsot as ps
 from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.studies import ensemble as ensembles
+from poinsot.studies import single
 
 BOX = {"bodies.rod.mass": (0.2, 1.0), "gravity.z": (-10.0, -1.0)}
 RUN = {"h": 0.01, "t_end": 0.2, "what": ("energy", "rod.position", "A.angle"), "progress": False}
@@ -34,8 +38,9 @@ def assert_same(a, b):
 @pytest.mark.parametrize("runs", [3, 40])
 def test_each_run_is_that_of_simulate(runs):
     """Few runs are built as models, many follow from numbers; both agree to round-off."""
-    found = study(runs, save_every=5)
+    found = study(runs, save_every=5, what=(*RUN["what"], "A.force"))
     assert (found.status == 1).all()
+    assert np.isnan(found["A.force"][:, 0]).all()
     for k in (0, runs - 1):
         mass, gravity = (float(found[path][k]) for path in BOX)
         model = crank.model(crank.SliderCrank(rod_mass=mass, gravity=-gravity))
@@ -45,7 +50,26 @@ def test_each_run_is_that_of_simulate(runs):
         angle = result.joint("A").coordinates["angle"]
         assert np.allclose(found["A.angle"][k], angle, rtol=0, atol=1e-13)
         assert np.allclose(found.energy[k], result.energy, rtol=0, atol=1e-14)
+        assert np.allclose(found["A.force"][k, 1:], result.reaction("A").force, rtol=0, atol=1e-11)
         assert found.balance_error_max[k] < 1e-14
+
+
+def test_reactions_that_a_loop_leaves_open_are_those_of_simulate():
+    """A planar four-bar has many: those with the least multipliers are recovered run by run."""
+    points, ends = [(0, 0), (0, 1), (2, 2), (2, 0)], {}
+    model = ps.Model(gravity=(0, -9.81, 0))
+    for k, (a, b) in enumerate(itertools.pairwise(points)):
+        middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2, 0)
+        ends[k] = model.add_body(f"bar{k}", ps.Sphere(mass=1.0, radius=0.2), position=middle)
+    bodies = [model.ground, *ends.values(), model.ground]
+    for k, (x, y) in enumerate(points):
+        hinge = ps.Revolute(bodies[k], bodies[k + 1], point=(x, y, 0), axis=(0, 0, 1))
+        model.add_joint(f"hinge{k}", hinge)
+    values = {"bodies.bar1.mass": np.linspace(1, 2, 33)}
+    given = {"h": 0.01, "t_end": 0.03, "progress": False}
+    found = ps.ensemble(model, values, what="hinge0.force", workers=1, **given)
+    result = ps.simulate(model, **given)
+    assert np.allclose(found["hinge0.force"][0, 1:], result.reaction("hinge0").force, atol=1e-9)
 
 
 def test_any_number_of_workers_finds_the_same_bit_by_bit(monkeypatch):
@@ -100,10 +124,11 @@ def test_a_run_that_stops_keeps_what_it_came_to():
 
 
 def test_steps_may_be_a_parameter():
-    steps = {"options.step": [0.02, 0.01]}
+    steps = {"options.step": [0.02, 0.01, -0.01, np.nan]}
     given = {key: RUN[key] for key in ("t_end", "what", "progress")}
     found = ps.ensemble(crank.model(), steps, workers=1, **given)
-    assert found.time.shape == (2, 21)
+    assert found.time.shape == (4, 21)
+    assert found.status.values.tolist() == [1, 1, 3, 3]
     assert np.isnan(found.time[0, 11:]).all()
     for k, h in enumerate((0.02, 0.01)):
         result = ps.simulate(crank.model(), h=h, t_end=0.2)
@@ -211,8 +236,18 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"parameters": {}}, "there is none"),
         ({"parameters": {"gravity": [1.0, 2.0]}}, "'gravity' has the shape (3,)"),
         ({"parameters": {"gravity.z": 1.0}}, "a value for each run"),
+        ({"parameters": {"options.stepp": [0.1]}}, "no parameter 'options.stepp'; did you mean"),
+        ({"parameters": {"initial.rod.velocity.x": [0.1]}}, "mean 'initial.rod.velocity'"),
+        ({"parameters": {"bodies.rod.mass": [np.nan]}}, "expected finite numbers, got nan"),
+        ({"inputs": {"motor": 1.0}}, "inputs: nothing is called 'motor'; known: none"),
+        ({"what": None}, "what: expected names such as 'energy'"),
+        ({"newton": 3}, "newton: expected poinsot.Newton"),
+        (
+            {"h": None, "parameters": {"options.step": [0.01, 1e-12]}},
+            "saved states of a run do not fit into memory",
+        ),
         ({"what": "rod.positio"}, "did you mean 'position'"),
-        ({"what": "A.force"}, "a reaction is the mean over a step"),
+        ({"what": "A.forc"}, "did you mean 'force'"),
         ({"what": ("energy", "energy")}, "'energy' is given more than once; keep one of them"),
         ({"h": None}, "no step is given"),
         ({"scheme": "ph-mpp"}, "no scheme 'ph-mpp'"),
@@ -231,6 +266,34 @@ def test_what_makes_no_sense_is_refused(changes, said):
     assert said in str(error.value)
 
 
+def end_of_process(*given):
+    os._exit(1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes inherit what is replaced")
+def test_a_process_that_is_ended_from_outside_is_said_so(monkeypatch):
+    monkeypatch.setattr(single, "take", end_of_process)
+    with pytest.raises(ps.WorkerError, match="was ended from outside"):
+        ps.ensemble(crank.model(), {"bodies.rod.mass": [0.4, 0.5]}, **RUN, workers=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full stands for a disk that is full")
+def test_a_disk_that_is_full_is_said_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "with_name", lambda *given: Path("/dev/full"))
+    monkeypatch.setattr(Path, "unlink", lambda *given, **options: None)
+    with pytest.raises(ps.StorageError, match="cannot write"):
+        study(3, output=tmp_path / "study.nc")
+
+
+def test_what_marks_no_end_of_a_run_is_pending(tmp_path):
+    path = tmp_path / "study.nc"
+    study(3, output=path).close()
+    with h5py.File(path, "r+") as file:
+        file["status"][1] = 77
+    with study(3, output=path) as found:
+        assert (found.status == 1).all()
+
+
 def test_a_file_of_another_study_is_left_alone(tmp_path):
     path, other = tmp_path / "study.nc", tmp_path / "run.nc"
     study(3, output=path).close()
@@ -241,6 +304,8 @@ def test_a_file_of_another_study_is_left_alone(tmp_path):
         study(3, output=other)
     with pytest.raises(ps.InputError, match="is not the file of a study"):
         ps.load_study(other)
+    with pytest.raises(ps.InputError, match="there is no file"):
+        ps.load_study(tmp_path / "none.nc")
     with pytest.raises(ps.InputError, match="GiB of memory; give output="):
         study(10**6, h=1e-4, t_end=1.0)
 

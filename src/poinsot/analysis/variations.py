@@ -14,7 +14,10 @@ from poinsot.inputs import numbers
 from poinsot.model import Model
 from poinsot.model.parameters import Parameters
 from poinsot.model.wiring import Wiring
+from poinsot.parts.fields import Field
+from poinsot.parts.forces import SpringDamper
 from poinsot.parts.stops import JointStop
+from poinsot.parts.transmissions import Cam
 from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.signals import Constant, Signal, Table, as_signal
@@ -39,6 +42,8 @@ ROUNDED = 1e-11
 #: Starts bend by no more than this part of their sizes where they are linear in a parameter.
 BENT = 1e-14
 INPUTS, INITIAL = "inputs.", "initial."
+#: Matrices that stay symmetric: entries off the diagonal change in pairs, by half each.
+SYMMETRIC = frozenset({"inertia", "stiffness", "damping", "M", "K", "Q", "R"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +143,8 @@ class Variations:
                 raise InputError(f"parameter '{name}' has no value in the model; give one")
         built = self._build({})
         self.known = _known(built)
-        self._smooth = isinstance(built, Model) and not any(
-            isinstance(force, JointStop) for force in built.forces.values()
-        )
+        # A function may put its numbers anywhere: into a law, or an input that begins later.
+        self._smooth = isinstance(model, Model) and not _has_edges(model)
         self.problem = self._posed({})
         self._smooth = self._smooth and not self.problem.sampled.controllers
         self._refuse_events()
@@ -284,7 +288,11 @@ class Variations:
     def _changed(self, name: str, index: tuple[int, ...], change: float) -> Problem:
         """Return the run with another value of one number."""
         value = self.values[name].copy()
-        value[index] += change
+        if value.ndim == 2 and name.rpartition(".")[2] in SYMMETRIC:
+            value[index] += change / 2
+            value[index[::-1]] += change / 2
+        else:
+            value[index] += change
         other, system = self._posed({name: value}), self.problem.system
         if other.system.labels != system.labels or other.system.m != system.m:
             raise NoDerivativeError(
@@ -299,34 +307,45 @@ class Variations:
         """Return the direction if start and residuals are linear in the parameter.
 
         For residuals that is seen anywhere, unless something has an edge: stops act on one side
-        only.
+        only, inputs may begin later.
         """
         problem = self.problem
         system, x = problem.system, [problems[k].x for k in (0, 1, 2)]
         bend = abs(x[2] - 2 * x[1] + x[0]) / system.sizes(x[0])
         if not self._smooth or np.any(bend > ROUNDED * abs(change) + BENT):
             return None
-        dx0, random = (x[2] - x[0]) / (2 * change), np.random.default_rng(0)
+        dx0 = (x[2] - x[0]) / (2 * change)
         if name.startswith(INITIAL):
             return Direction(name, (), dx0)
-        h = problem.clock.h
-        t, start = problem.clock.start + h / 2, 0.1 * system.sizes(x[0])
-        start = x[0] + start * random.standard_normal(system.n)
-        base = stage_equations(system, problem.scheme, t, start, system.u_of_step(t, h), h)
-        if base.ends_by_parameters:
-            return None
-        w = base.guess + 0.1 * random.standard_normal(base.guess.size)
-        try:
-            one, two = (residual(problems[k], base, w, problem.turned) for k in (1, 2))
-            here = base.evaluate(w)
-        except (ArithmeticError, InputError, np.linalg.LinAlgError):
-            return None
-        if np.any(abs(two - 2 * one + here.F) > ROUNDED * (here.sizes + abs(two - here.F))):
-            return None
-        if np.array_equal(two, here.F):
-            return Direction(name, (), dx0)
+        clock, random = problem.clock, np.random.default_rng(0)
+        for n in {0, clock.steps // 2, clock.steps - 1}:
+            start = x[0] + 0.1 * system.sizes(x[0]) * random.standard_normal(system.n)
+            t = clock.at(n) + clock.h / 2
+            base = stage_equations(
+                system, problem.scheme, t, start, system.u_of_step(t, clock.h), clock.h
+            )
+            if base.ends_by_parameters:
+                return None
+            w = base.guess + 0.1 * random.standard_normal(base.guess.size)
+            try:
+                one, two = (residual(problems[k], base, w, problem.turned) for k in (1, 2))
+                here = base.evaluate(w)
+            except (ArithmeticError, InputError, np.linalg.LinAlgError):
+                return None
+            if np.any(abs(two - 2 * one + here.F) > ROUNDED * (here.sizes + abs(two - here.F))):
+                return None
         factor = 1 / (2 * change)
         return Direction(name, ((factor, problems[2]), (-factor, problem)), dx0)
+
+
+def _has_edges(model: Model) -> bool:
+    """Tell whether a part may have several laws, so that one state does not show all of them."""
+    forces, transmissions = model.forces.values(), model.transmissions.values()
+    return (
+        any(isinstance(force, JointStop | Field) for force in forces)
+        or any(isinstance(force, SpringDamper) and force.has_law for force in forces)
+        or any(isinstance(each, Cam) or not each.lossless for each in transmissions)
+    )
 
 
 def residual(problem: Problem, base: StageEquations, w: Vector, turned: Vector) -> Vector:

@@ -14,7 +14,7 @@ from poinsot.errors import InputError, did_you_mean
 from poinsot.model import Model
 from poinsot.studies.ensemble import ensemble
 from poinsot.studies.outcomes import PENDING, STATUS
-from poinsot.studies.samples import grid, latin_hypercube, sobol
+from poinsot.studies.samples import MOST, grid, latin_hypercube, sobol
 
 Array = NDArray[np.float64]
 
@@ -128,6 +128,8 @@ def _range(text: str, told: str, *, sampled: bool) -> Any:
         raise InputError(
             f"--vary '{text}': expected low:high:count, such as 0.1:1:50, or a list a,b,c"
         )
+    if values[2] > MOST:
+        raise InputError(f"--vary '{text}': {values[2]:.0f} runs are too many")
     low, high, count = values[0], values[1], int(values[2])
     if f"{numbers}:log" == told and spacing == "":
         if low <= 0 or high <= 0:

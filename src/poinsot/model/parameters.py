@@ -58,7 +58,7 @@ class Parameter:
                 + (f"{wanted} numbers" if wanted else "one number")
             )
         if not np.all(np.isfinite(numbers)):
-            raise InputError(f"{what}: expected finite numbers, got {value!r}")
+            raise InputError(f"{what}: expected finite numbers, got {numbers.tolist()}")
         return numbers
 
 
@@ -93,6 +93,9 @@ class Parameters:
             raise InputError(f"parameters: expected a Model, got {model!r}")
         content = describe(model, model.simulation, inputs)
         document = read_content(content, name=f"model '{model.name}'").document
+        for port in inputs or {}:
+            if port not in (known := [*document.ports, *_ports_of_systems(document)]):
+                raise InputError(f"inputs: nothing is called '{port}'; {did_you_mean(port, known)}")
         items: dict[str, Parameter] = {}
         for path in names:
             if not isinstance(path, str):
@@ -148,8 +151,19 @@ def _found(model: Model, document: Document, path: str) -> Parameter:
         inner = ".".join(filter(None, (SECTIONS.get(first, first), rest)))
         if inner.startswith("simulation.") and document.simulation is None:
             document = document.model_copy(update={"simulation": _no_options()})
-        place = paths.find(document, inner)
+        place = _place(document, inner, path)
     return Parameter(path, _value(model, place), place)
+
+
+def _place(document: Document, inner: str, path: str) -> Place:
+    """Return the place of a parameter, which is called `inner` in the file."""
+    try:
+        return paths.find(document, inner)
+    except InputError:
+        known = paths.known(document)
+        for own, section in SECTIONS.items():
+            known += [each.replace(section, own, 1) for each in known if each.startswith(section)]
+        raise InputError(f"no parameter '{path}'; {did_you_mean(path, known)}") from None
 
 
 def _no_options() -> Any:
@@ -172,8 +186,8 @@ def _initial(model: Model, document: Document, path: str, rest: str) -> Paramete
         key, _, component = rest.removeprefix(f"{name}.").partition(".")
         if not rest.startswith(f"{name}."):
             continue
-        if key in MOTION:
-            place = paths.find(document, f"bodies.{rest}")
+        if key in MOTION and (not component or getattr(document.bodies[name], key) is not None):
+            place = _place(document, f"bodies.{rest}", path)
             return Parameter(path, place.value, place)
         if key in PLACE:
             now = np.array(model.start_places()[name][PLACE.index(key)])
@@ -191,15 +205,20 @@ def _input(model: Model, document: Document, path: str, rest: str) -> Place:
     """Return the place of the input of a port, of the model or of one of its systems."""
     if rest in document.ports:
         return paths.find(document, f"ports.{rest}.value")
-    own = {
+    own = _ports_of_systems(document)
+    if rest not in own:
+        raise InputError(f"no parameter '{path}'; {_near(path, 'inputs', [*document.ports, *own])}")
+    return paths.find(document, own[rest])
+
+
+def _ports_of_systems(document: Document) -> dict[str, str]:
+    """Return the places of the inputs of systems by the names of their ports."""
+    return {
         f"{name}.{port}": f"systems.{name}.ports.{port}.value"
         for name, system in document.systems.items()
         if system.linear is not None
         for port in system.linear.ports
     }
-    if rest not in own:
-        raise InputError(f"no parameter '{path}'; {_near(path, 'inputs', [*document.ports, *own])}")
-    return paths.find(document, own[rest])
 
 
 def _near(path: str, first: str, names: list[str]) -> str:

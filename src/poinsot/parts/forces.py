@@ -118,6 +118,11 @@ class SpringDamper(Force):
         if self.stiffness is not None:
             number(self.stiffness, f"{what}: stiffness", minimum=0.0)
 
+    @property
+    def has_law(self) -> bool:
+        """Whether it has laws of its own, which may have edges."""
+        return any(law is not None for law in (self.force, self.potential, self.law))
+
     @abstractmethod
     def _coordinate(self, name: str, joints: Mapping[str, Joint]) -> Coordinate:
         """Return the coordinate that it acts along."""

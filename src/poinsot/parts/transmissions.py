@@ -57,6 +57,11 @@ class Transmission(ABC):
         """The efficiency, and the rate below which its friction decreases."""
         return 1.0, SLIP
 
+    @property
+    def lossless(self) -> bool:
+        """Whether it passes on all of the power that it is given."""
+        return self._efficiency[0] == 1.0
+
     def place(self, name: str, joints: Mapping[str, Joint]) -> tuple[Port, Inlet]:
         """Return its port, which takes no input, and the relation."""
         what, ties = f"transmission '{name}'", self.ties()

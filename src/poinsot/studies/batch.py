@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from poinsot.engine import job, machine_code
 from poinsot.kernels import tables
 from poinsot.ph.stages import EPS
+from poinsot.result.channels import Channel
 from poinsot.run.exactness import MULTIPLE
 from poinsot.studies.measures import Measures
 from poinsot.studies.numbers import Numbers
@@ -95,8 +96,9 @@ class Arena(Runs):
 class Group:
     """Runs that have been taken, and are looked at together.
 
-    States `x`, angles `turned` and `sums` (runs, samples, ...) begin with the start; `stage` is the
-    last midpoint, `reached` the motion of bodies at the end.
+    States `x`, angles `turned` and `sums` (runs, samples, ...) begin with the start; `stage` holds
+    the midpoints of the steps before them, or the last one alone, `reached` the motion of bodies
+    at the end.
     """
 
     room: int
@@ -109,15 +111,16 @@ class Group:
     numbers: list[int]
 
     @classmethod
-    def of(cls, runs: int, by: Runs) -> "Group":
-        """Return room for some runs."""
+    def of(cls, runs: int, by: Runs, *, midpoints: bool) -> "Group":
+        """Return room for some runs, with all of their midpoints or the last ones alone."""
         saved, samples = by.job.saved, by.rows + 1
         sizes = (each.shape[1] for each in (saved.x, saved.turns, saved.sums))
         x, turned, sums = (np.zeros((runs, samples, size)) for size in sizes)
         reached, bodies = by.job.state, by.job.machine.bodies.numbers
         moved = np.zeros((runs, reached.shape[0] - 1, tables.RATES))
         own = np.zeros((runs, *bodies.shape))
-        return cls(runs, x, turned, sums, np.zeros((runs, x.shape[2])), moved, own, [])
+        stage = np.full((runs, samples if midpoints else 1, x.shape[2]), np.nan)
+        return cls(runs, x, turned, sums, stage, moved, own, [])
 
     @property
     def runs(self) -> NDArray[np.intp]:
@@ -131,7 +134,8 @@ class Group:
         self.turned[k, 0], self.turned[k, 1:] = turned0, base + saved.turns[:rows]
         self.sums[k, 0, job.ENERGY] = saved.sums[rows - 1, job.START]
         self.sums[k, 1:] = saved.sums[:rows]
-        self.stage[k] = saved.stage[rows - 1]
+        count = max(1, self.stage.shape[1] - 1)
+        self.stage[k, -count:] = saved.stage[rows - count : rows]
         self.reached[k] = end.reached[:-1, : tables.RATES]
         self.bodies[k] = end.bodies
         self.numbers.append(number)
@@ -196,7 +200,8 @@ class Batch:
         steps, samples = by.job.times.size - 1, by.rows + 1
         many, ends = max(1, TOGETHER // by.rows), by.ends(varied)
         for first in range(0, len(able), many):
-            group = Group.of(min(many, len(able) - first), by)
+            count = min(many, len(able) - first)
+            group = Group.of(count, by, midpoints=bool(self.measures.reactions))
             for k, end in zip(range(first, first + group.room), ends, strict=False):
                 if end.taken == steps:
                     base = turned0[k] - self._angles(x0[k])
@@ -205,7 +210,7 @@ class Batch:
             if not kept.size:
                 continue
             runs = group.runs[kept]
-            last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept]
+            last[0, runs], last[1, runs] = group.x[kept, -1], group.stage[kept, -1]
             place = able[runs]
             into.table[place, :samples] = self._measured(group, kept)
             into.time[place, :samples] = self._times
@@ -244,7 +249,13 @@ class Batch:
             "dissipated": sums[:, job.LOST],
             "balance_error": sums[:, job.BALANCE],
         }
-        found = self.measures.table(self._look, x, turned, energies)
+        h = np.full(rows, self.numbers.opening.run.problem.clock.h)
+
+        def reaction(channel: Channel) -> Array:
+            means = group.stage[kept].reshape(rows, group.x.shape[2])
+            return self._look.mean_reaction(channel, means, x, h)
+
+        found = self.measures.table(self._look, x, turned, energies, reaction)
         return found.reshape(len(kept), group.x.shape[1], self.measures.width)
 
     def _closed(self, good: list[int], x0: Array, last: Array, steps: int) -> list[int]:

@@ -35,6 +35,8 @@ Array = NDArray[np.float64]
 WORTH = 32
 #: A chunk of runs takes about so long [s], and its results so much memory [bytes].
 SPAN, ROOM = 0.2, 2**24
+#: Saved states of a run may take so much memory for each number [bytes].
+ROOM_OF_RUN = 2**30
 #: The engine of graphics processors; results of a chunk that it takes [bytes].
 CUDA, ROOM_OF_DEVICE = "cuda", 2**30
 #: What a step takes for each number of a job, and what a model takes that is built [s], about.
@@ -75,8 +77,9 @@ def ensemble(
         Step size, end and start [s]. Default: those of `model.simulation`.
     what : str or sequence of str
         Quantities to keep at the saved times: `"energy"`, `"dissipated"`, `"balance_error"`,
-        sensors of the model, and channels as in `Model.add_sensor` except reactions, such as
-        `"rod.position"`, `"A.angle"`.
+        sensors of the model, and channels as in `Model.add_sensor`, such as `"rod.position"`,
+        `"A.angle"`. Reactions, `"A.force"` and `"A.torque"`, are means over the steps that end
+        there.
     scheme, coordinates, save_every, newton
         See `simulate`.
     engine : str
@@ -111,6 +114,8 @@ def ensemble(
     """
     place = None if output is None else output_path(output, "output")
     workers = workers_here() if workers is None else count(workers, "workers", 1)
+    if not isinstance(newton, Newton | None):
+        raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
     values = table(parameters)
     simulation = model.simulation if isinstance(model, Model) else None
     own = Parameters.of(model, values, inputs)
@@ -207,18 +212,30 @@ def _times(
         path.partition(".")[2]: v for path, v in values.items() if path.startswith("options.")
     }
     combined = np.column_stack(list(varied.values())) if varied else np.zeros((1, 0))
-    most, times = 0, np.zeros(0)
+    most = 0
     for row in np.unique(combined, axis=0):
         changes = dict(zip(varied, row.tolist(), strict=True)) | options
-        if "save_every" in changes:
-            changes["save_every"] = int(changes["save_every"])
-        full = (simulation or Simulation()).options(**changes)
-        h, start, end, every = (full[k] for k in ("h", "t_start", "t_end", "save_every"))
-        steps = count_steps(h, start, end)
-        number = np.append(np.arange(0, steps, every), steps)
-        times = Clock(start, end, h, steps).span(0, steps)[number]
-        most = max(most, number.size)
-    return (None if varied or model.events else times), most + bool(model.events)
+        try:
+            if "save_every" in changes:
+                changes["save_every"] = int(changes["save_every"])
+            full = (simulation or Simulation()).options(**changes)
+            h, start, end, every = (full[k] for k in ("h", "t_start", "t_end", "save_every"))
+            steps = count_steps(h, start, end)
+        except (InputError, ValueError):
+            if varied:  # these runs fail, and say why themselves
+                continue
+            raise
+        rows = 1 - (-steps // every)
+        if 8 * rows > ROOM_OF_RUN:
+            raise InputError(
+                f"{rows} saved states of a run do not fit into memory; save fewer by "
+                "save_every=..., or take a larger step"
+            )
+        most = max(most, rows)
+    if varied or model.events:
+        return None, most + bool(model.events)
+    number = np.append(np.arange(0, steps, every), steps)
+    return Clock(start, end, h, steps).span(0, steps)[number], most
 
 
 def _chunk(

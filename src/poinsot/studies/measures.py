@@ -1,8 +1,8 @@
 """What is kept of the runs of a study: energies, and what sensors and events may read, by name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 ENERGIES = ("energy", "dissipated", "balance_error")
 #: The time of saved steps, where runs differ in it.
 TIME = "time"
+#: What of a model can be kept of many runs, see `Channel.kind`.
+KEPT = ("coordinate", "rate", "motion", "state", "reaction")
+#: Channel of a reaction -> its means over the steps that end at saved states; (k, 3).
+Reactions: TypeAlias = Callable[[Channel], Array]
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Measures:
     @classmethod
     def of(cls, what: str | Iterable[str], model: Model) -> Self:
         """Return quantities by name: energies, channels as in `Model.add_sensor`, and sensors."""
+        if not isinstance(what, Iterable):
+            raise InputError(f"what: expected names such as 'energy', 'rod.position', got {what!r}")
         names = [what] if isinstance(what, str) else list(what)
         known, found = Wiring(model).channels, list[Measure]()
         for name in names:
@@ -54,10 +60,10 @@ class Measures:
                 continue
             text = model.sensors.get(name, name) if isinstance(name, str) else name
             channel = find_channel(text, known, "what")
-            if channel.kind not in ("coordinate", "rate", "motion", "state"):
+            if channel.kind not in KEPT:
                 raise InputError(
-                    f"what: cannot keep '{name}' of many runs: a {channel.kind} is the mean over a "
-                    "step; keep coordinates, rates, motions, states, or "
+                    f"what: cannot keep '{name}' of many runs: it is a {channel.kind} of a "
+                    "controller; keep coordinates, rates, motions, reactions, states, or "
                     + ", ".join(f"'{energy}'" for energy in ENERGIES)
                 )
             found.append(Measure(name, channel.shape, channel.unit, channel))
@@ -71,21 +77,38 @@ class Measures:
         """How many numbers are kept of a saved state."""
         return sum(measure.size for measure in self.each)
 
+    @property
+    def reactions(self) -> tuple[Channel, ...]:
+        """The reactions of joints among them, which are means over steps."""
+        return tuple(channel for channel in self._channels if channel.kind == "reaction")
+
+    @property
+    def _channels(self) -> list[Channel]:
+        return [each.channel for each in self.each if each.channel is not None]
+
     def look(self, system: PHSystem) -> Measurement:
-        """Return what measures the channels of a system."""
-        return Measurement(system, [each.channel for each in self.each if each.channel is not None])
+        """Return what measures the channels of a system at states."""
+        return Measurement(system, [each for each in self._channels if each.kind != "reaction"])
 
     def table(
-        self, look: Measurement, x: Array, turned: Array, energies: Mapping[str, Array]
+        self,
+        look: Measurement,
+        x: Array,
+        turned: Array,
+        energies: Mapping[str, Array],
+        reactions: Reactions,
     ) -> Array:
         """Return all quantities of states (k, n), side by side; (k, width)."""
         measured, column, found = look.over(x, turned), 0, np.empty((len(x), self.width))
         first = 0
         for each in self.each:
+            own = slice(column, column + each.size)
             if each.channel is None:
                 found[:, column] = energies[each.name]
+            elif each.channel.kind == "reaction":
+                found[:, own] = reactions(each.channel)
             else:
-                found[:, column : column + each.size] = measured[:, first : first + each.size]
+                found[:, own] = measured[:, first : first + each.size]
                 first += each.size
             column += each.size
         return found

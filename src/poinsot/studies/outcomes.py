@@ -9,6 +9,7 @@ Array = NDArray[np.float64]
 
 #: How a run ended; runs that are not done yet are pending.
 PENDING, DONE, WARNED, FAILED = range(4)
+ENDED = (DONE, WARNED, FAILED)
 STATUS = ("pending", "done", "warned", "failed")
 
 

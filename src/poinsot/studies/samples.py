@@ -99,7 +99,8 @@ def latin_hypercube(
     """
     from scipy.stats import qmc
 
-    return _in_box(ranges, runs, lambda n: qmc.LatinHypercube(n, seed=np.random.default_rng(seed)))
+    random = np.random.default_rng(count(seed, "seed", 0))
+    return _in_box(ranges, runs, lambda n: qmc.LatinHypercube(n, seed=random))
 
 
 def sobol(
@@ -123,13 +124,15 @@ def sobol(
     """
     from scipy.stats import qmc
 
+    random = np.random.default_rng(count(seed, "seed", 0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of numbers that are no powers of two
-        return _in_box(ranges, runs, lambda n: qmc.Sobol(n, seed=np.random.default_rng(seed)))
+        return _in_box(ranges, runs, lambda n: qmc.Sobol(n, seed=random))
 
 
 def _in_box(ranges: Mapping[str, Any], runs: int, sampler: Any) -> dict[str, Array]:
-    runs = count(runs, "runs", 1)
+    if count(runs, "runs", 1) > MOST:
+        raise InputError(f"{runs} runs are too many")
     pairs: dict[str, tuple[Array, Array]] = {}
     for path, pair in named(ranges, "ranges", "{'bodies.rod.mass': (0.4, 0.6)}").items():
         try:

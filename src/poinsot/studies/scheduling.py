@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
+    BrokenExecutor,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.errors import InputError
+from poinsot.errors import InputError, WorkerError
 from poinsot.studies.outcomes import Outcomes
 from poinsot.studies.work import Worker
 
@@ -40,7 +41,7 @@ def taken(
     worker: Worker, chunks: Iterable[Chunk], workers: int, executor: Any
 ) -> Iterator[Outcomes]:
     """Yield the outcomes of chunks of runs, as they come."""
-    with _pool(worker, workers, executor) as (pool, many):
+    with _pool(worker, workers, executor) as (pool, many), _whole():
         if pool is None:
             for chunk in chunks:
                 yield worker.take(*chunk)
@@ -58,6 +59,18 @@ def taken(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+@contextmanager
+def _whole() -> Iterator[None]:
+    """Say what has happened if a process that took runs is no more."""
+    try:
+        yield
+    except BrokenExecutor:
+        raise WorkerError(
+            "a process that took runs was ended from outside, for want of memory perhaps; take "
+            "fewer at a time by workers=...; with output=... the same call goes on where it was"
+        ) from None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import PoinsotError
 from poinsot.result import SimulationError
+from poinsot.result.channels import Channel
 from poinsot.studies.cases import Cases
 from poinsot.studies.measures import ENERGIES, Measures
 from poinsot.studies.outcomes import DONE, FAILED, WARNED, Outcomes
@@ -32,7 +33,12 @@ def take(cases: Cases, measures: Measures, row: Array, into: Outcomes, k: int) -
     rows = min(len(table), into.time.shape[1])
     x, turned, time = (table.rows(name, 0, rows) for name in ("x", "turned", "time"))
     energies = {name: table.rows(name, 0, rows) for name in ENERGIES}
-    into.table[k, :rows] = measures.table(measures.look(system), x, turned, energies)
+
+    def reaction(channel: Channel) -> Array:
+        steps = getattr(result.reaction(channel.owner), channel.which)[: rows - 1]
+        return np.concatenate([np.full((1, 3), np.nan), steps])
+
+    into.table[k, :rows] = measures.table(measures.look(system), x, turned, energies, reaction)
     into.time[k, :rows] = time
     into.balance_error[k] = result.stats.balance_error_max
     into.iterations[k] = result.stats.newton_iterations

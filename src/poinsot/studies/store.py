@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from poinsot.errors import InputError, StorageError
 from poinsot.studies.measures import TIME, Measure
-from poinsot.studies.outcomes import PENDING, STATUS, Outcomes
+from poinsot.studies.outcomes import ENDED, STATUS, Outcomes
 
 Array = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ class Store(ABC):
     @property
     def pending(self) -> NDArray[np.bool_]:
         """Which runs have not ended."""
-        return np.asarray(self.status == PENDING)
+        return ~np.isin(self.status, ENDED)
 
     def close(self) -> None:
         """Write nan for runs that are pending, which are zero in a new file."""
@@ -251,6 +251,10 @@ def load_study(path: str | PathLike[str]) -> xarray.Dataset:
     Returns a dataset like that of `ensemble`. Values of pending runs, with status 0, are zero or
     nan.
     """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"expected the name of a file, got {path!r}")
+    if not Path(path).exists():
+        raise InputError(f"there is no file '{path}'")
     if not is_study(path):
         raise InputError(f"'{path}' is not the file of a study")
     found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
@@ -292,7 +296,7 @@ def _create(outline: Outline, path: Path) -> None:
             for name, value in {MARK: FORMAT, "key": outline.key, **outline.attributes}.items():
                 file.attrs[name] = value
         part.replace(path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # HDF5 has both for a disk that is full
         raise StorageError(f"cannot write '{path}': {error}") from None
     finally:
         part.unlink(missing_ok=True)

@@ -120,9 +120,18 @@ class Alike:
         states, angles = self.states
         if states.shape[1] != problem.x.size or angles.shape[1] != turned.size:
             return None
-        observer = opening.run.loop.recorder.observer
-        rows = observer.constraints(states, states[::-1], np.full(STATES, problem.clock.h))
-        found = [self.measures.look(problem.system).over(states, angles)]
+        observer, h = opening.run.loop.recorder.observer, np.full(STATES, problem.clock.h)
+        rows, look = (
+            observer.constraints(states, states[::-1], h),
+            self.measures.look(problem.system),
+        )
+        found = [look.over(states, angles)]
+        for channel in self.measures.reactions:
+            if not look.determines(channel.owner):
+                raise NoPolynomialsError(
+                    f"the reaction of joint '{channel.owner}' is one of many that its loop allows"
+                )
+            found.append(look.mean_reaction(channel, states, states[::-1], h))
         found += [each for own in rows.values() for each in (own.error, own.noisy)]
         if not self.seen:
             self.seen = found

@@ -161,6 +161,17 @@ class Measurement:
 
         return reaction
 
+    def mean_reaction(self, channel: Channel, means: Array, ends: Array, h: Array) -> Array:
+        """Return the means of a reaction over steps with these midpoints and ends; (k, 3)."""
+        joint, start = self.observer.joint(channel.owner), self.span.start
+        columns = start + self.view.columns(joint.bodies)
+        q, _ = self.view.over_steps(means[:, columns], ends[:, columns], h, joint.bodies)
+        return joint.reaction(q, means[:, start + joint.multipliers], channel.which)
+
+    def determines(self, joint: str) -> bool:
+        """Tell whether the reaction of a joint follows from its constraints alone."""
+        return joint not in self.layout.undetermined
+
     def _frame(self, name: str) -> Frames:
         frames = self.observer.frames
         found = next(each for each in frames if name in each.names)

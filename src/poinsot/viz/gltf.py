@@ -1,8 +1,8 @@
 """Export of motions as glTF 2.0, animated scenes for Blender, game engines and web viewers.
 
 Every body is a node with its solids, moved by an animation. A spring is a node that is also scaled,
-a beam or rod a skin on nodes along its axis, and a flexible body a mesh with a morph target for each
-of its shapes. The world axes of Poinsot, z up, are below a node that rotates them to those of glTF,
+a beam or rod a skin on nodes along its axis, and a flexible body a mesh with a morph target for
+each of its shapes. The world axes of Poinsot, z up, are below a node that rotates them to those of glTF,
 y up.
 """
 

@@ -54,9 +54,10 @@ class Closing:
         """Return those of some joints."""
         parts, weights = [], []
         for joint in joints:
-            forms, sizes = zip(*closing_forms(joint, length), strict=True)
-            parts.append(pack(forms))
-            weights += [1 / size for size in sizes]
+            own = list(closing_forms(joint, length))  # none of a contact on velocities alone
+            if own:
+                parts.append(pack([form for form, _ in own]))
+                weights += [1 / size for _, size in own]
         return cls(Forms(parts, bodies), np.array(weights), wish)
 
     def at(self, place: Tethered) -> tuple[Vector, Matrix]:
