@@ -10,6 +10,9 @@ import typer
 from poinsot.errors import InputError, PoinsotError, printable
 from poinsot.result import Result, output_path
 
+#: Exit status after Ctrl-C, but for a simulation: that has stopped early, and is saved.
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="poinsot",
     help="Port-Hamiltonian multibody dynamics with exact energy balances.",
@@ -40,6 +43,10 @@ def main() -> None:
     """Run the command line; every error is one message, never a traceback."""
     try:
         app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            say("interrupted", err=True)
+        raise
     except PoinsotError as error:
         _stop(str(error))
     except BrokenPipeError:  # as in `poinsot gallery | head -1`

@@ -91,7 +91,12 @@ class Parameters:
         """Return the parameters of a model with these paths; `inputs` replace those of ports."""
         if not isinstance(model, Model):
             raise InputError(f"parameters are those of a Model, got {model!r}")
-        content = describe(model, model.simulation, inputs)
+        fed = named(inputs, "inputs", "{'motor': 2.0}")
+        ports = [*model.ports, *(p.name for each in model.systems.values() for p in each.ports)]
+        for name in fed:
+            if name not in ports:
+                raise InputError(f"inputs: no port '{name}'; {did_you_mean(name, ports)}")
+        content = describe(model, model.simulation, fed)
         document = read_content(content, name=f"model '{model.name}'").document
         items: dict[str, Parameter] = {}
         for path in names:

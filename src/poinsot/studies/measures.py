@@ -46,6 +46,8 @@ class Measures:
     @classmethod
     def of(cls, what: str | Iterable[str], model: Model) -> Self:
         """Return quantities by name: energies, channels as in `Model.add_sensor`, and sensors."""
+        if not isinstance(what, Iterable):
+            raise InputError(f"what is {what!r}; give names, e.g. ['energy', 'rod.position']")
         names = [what] if isinstance(what, str) else list(what)
         known, found = Wiring(model).channels, list[Measure]()
         for name in names:
