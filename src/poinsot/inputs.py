@@ -16,7 +16,7 @@ def numbers(value: Any, what: str) -> NDArray[np.float64]:
     """Return numbers as a new array of any shape."""
     try:
         return np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what}: expected numbers, got {value!r}") from None
 
 
@@ -24,7 +24,7 @@ def vector3(value: Any, what: str) -> NDArray[np.float64]:
     """Return three finite numbers as a new array; shape (3,)."""
     try:
         vector = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what}: expected three numbers, got {value!r}") from None
     if vector.shape != (3,) or not all(map(isfinite, vector.tolist())):
         raise InputError(f"{what}: expected three finite numbers, got {value!r}")
@@ -46,7 +46,10 @@ def number(value: Any, what: str, *, minimum: float = -np.inf) -> float:
     """Return a finite number, at least `minimum`."""
     if isinstance(value, bool | str) or not np.isscalar(value) or not np.isreal(value):
         raise InputError(f"{what}: expected a number, got {value!r}")
-    converted = float(value)  # type: ignore[arg-type]
+    try:
+        converted = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        converted = np.inf
     if not np.isfinite(converted) or converted < minimum:
         wanted = "a finite number" if minimum == -np.inf else f"a finite number >= {minimum:g}"
         raise InputError(f"{what} is {value!r}; it must be {wanted}")
@@ -66,6 +69,13 @@ def count(value: Any, what: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{what} is {value!r}; it must be a whole number, at least {least}")
     return value
+
+
+def flag(value: Any, what: str) -> bool:
+    """Return True or False: whatever else counts as one of them is rather a mistake."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{what} is {value!r}; choose True or False")
+    return bool(value)
 
 
 def require_name(value: Any, what: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 from commands import EXAMPLES, here, poinsot
 
 import poinsot as ps
-from poinsot.cli import app
+from poinsot.cli.commands import app
 
 
 @pytest.fixture

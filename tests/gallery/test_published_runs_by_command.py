@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from poinsot.cli import app
+from poinsot.cli.commands import app
 
 CASES = {
     "flying-cylindrical-pair": (

@@ -239,7 +239,7 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"parameters": {"options.stepp": [0.1]}}, "no parameter 'options.stepp'; did you mean"),
         ({"parameters": {"initial.rod.velocity.x": [0.1]}}, "mean 'initial.rod.velocity'"),
         ({"parameters": {"bodies.rod.mass": [np.nan]}}, "expected finite numbers, got nan"),
-        ({"inputs": {"motor": 1.0}}, "inputs: nothing is called 'motor'; known: none"),
+        ({"inputs": {"motor": 1.0}}, "inputs: no port 'motor'; known: none"),
         ({"what": None}, "what: expected names such as 'energy'"),
         ({"newton": 3}, "newton: expected poinsot.Newton"),
         (

@@ -147,6 +147,39 @@ def test_the_first_step_of_all_stays_on_its_branch(h, gravity):
     assert abs(np.diff(rate, 2)).max() < 10 * h**2
 
 
+def row_of_slider_cranks(count, angle, rate, gravity, seed=0):
+    """Slider-cranks of random lengths beside each other, with all cranks welded to one shaft."""
+    random, shaft = np.random.default_rng(seed), ps.Model(gravity=gravity)
+    block, lengths = ps.Box(mass=1, size=(0.2, 0.2, 0.2)), random.uniform(0.7, 1.3, count)
+    for k, length in enumerate(lengths):
+        base, u = k * Z, length * np.array([np.cos(angle), np.sin(angle), 0.0])
+        e, v = np.array([2 * u[0], 0.0, 0.0]), np.cross(rate * Z, u)
+        crank = bar(shaft, f"crank{k}", base, base + u, rate, 0 * u)
+        rod = bar(shaft, f"rod{k}", base + u, base + e, -rate, v)
+        at = {"position": base + e, "velocity": (-2 * rate * u[1], 0, 0)}
+        slider = shaft.add_body(f"slider{k}", block, **at)
+        shaft.add_joint(f"A{k}", ps.Revolute(shaft.ground, crank, point=base, axis=Z))
+        shaft.add_joint(f"B{k}", ps.Revolute(crank, rod, point=base + u, axis=Z))
+        shaft.add_joint(f"C{k}", ps.Revolute(rod, slider, point=base + e, axis=Z))
+        rail = ps.Prismatic(shaft.ground, slider, point=base + e, axis=(1, 0, 0))
+        shaft.add_joint(f"D{k}", rail)
+        if k:
+            shaft.add_joint(f"E{k}", ps.Weld(shaft.body(f"crank{k - 1}"), crank))
+    return shaft, lengths
+
+
+def test_the_first_step_of_a_large_loop_stays_on_its_branch():
+    """With hundreds of equations, whose matrix is sparse; each rod could turn with its crank."""
+    h = 0.07
+    model, lengths = row_of_slider_cranks(12, np.pi / 2 - landing(h, 1), 1.0, (-1.5, 3.1, 0))
+    assert model.compile().layout.closed[0].rows.size > 300
+    result = ps.simulate(model, h=h, t_end=4 * h, engine="compiled")
+    turned = result.rotation("crank0")[:, 0, 0]
+    for k, length in enumerate(lengths):
+        x = result.position(f"slider{k}")[:, 0]
+        np.testing.assert_allclose(x, 2 * length * turned, atol=1e-9)
+
+
 @pytest.mark.parametrize(("scheme", "coordinates"), RUNS)
 def test_bricards_mechanism_keeps_its_two_angles(scheme, coordinates):
     """On its branch every second angle is the same, whatever pulls."""

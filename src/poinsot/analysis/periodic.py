@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from poinsot.analysis.charts import Chart, chart_at
 from poinsot.analysis.equilibria import as_system
 from poinsot.errors import InputError, NoEquilibriumError, PoinsotError
-from poinsot.inputs import count, number
+from poinsot.inputs import count, named, number
 from poinsot.model import Model
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Array, Vector
@@ -231,7 +231,7 @@ def periodic_motion(
     if not number(period, "period") > 0:
         raise InputError(f"the period is {period:g} s; it must be positive")
     count(steps, "steps", 4)
-    for port, signal in (inputs or {}).items():
+    for port, signal in named(inputs, "inputs", "{'motor': 2.0}").items():
         system = feed(system, port, signal)
     x, moved = system.state({} if x0 is None else x0), np.zeros(system.n)
     for name, amount in (shift or {}).items():

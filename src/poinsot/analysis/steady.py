@@ -28,7 +28,7 @@ from poinsot.analysis.steady_frames import SteadyFrame
 from poinsot.analysis.turning import Turning, TurningPlace
 from poinsot.errors import InputError, NoEquilibriumError, did_you_mean
 from poinsot.frames.places import frame_vectors
-from poinsot.inputs import number, numbers, unit3, vector3
+from poinsot.inputs import named, number, numbers, unit3, vector3
 from poinsot.model import Model
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Array, Vector
@@ -172,7 +172,7 @@ def steady_motion(
             f"steady_motion: system '{system.name}' is not mechanical; give a Model, its compiled "
             "system, a LagrangianSystem or a RedundantSystem"
         )
-    for port, signal in (inputs or {}).items():
+    for port, signal in named(inputs, "inputs", "{'motor': 2.0}").items():
         system = feed(system, port, signal)
     assert isinstance(system, MechanicalForm)
     bodies = isinstance(system, MechanismForm | QuaternionForm)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from poinsot.analysis.losses import between
 from poinsot.errors import InputError, NoDerivativeError, did_you_mean
-from poinsot.inputs import numbers
+from poinsot.inputs import named, numbers
 from poinsot.model import Model
 from poinsot.model.parameters import Parameters
 from poinsot.model.wiring import Wiring
@@ -134,7 +134,8 @@ class Variations:
         x0: Any,
     ) -> None:
         self._pose, self._x0, given = pose, x0, _chosen(chosen)
-        signals = {f"{INPUTS}{port}": as_signal(each) for port, each in (inputs or {}).items()}
+        fed = named(inputs, "inputs", "{'motor': 2.0}")
+        signals = {f"{INPUTS}{port}": as_signal(each) for port, each in fed.items()}
         own = {name: value for name, value in given.items() if name not in signals}
         self._build = self._builder(model, own)
         found = {name: value for name, value in self._values.items() if value is not None}

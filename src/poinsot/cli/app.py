@@ -11,6 +11,8 @@ from typer.core import TyperGroup
 from poinsot.errors import InputError, PoinsotError, printable
 from poinsot.result import Result, output_path
 
+#: Exit status after Ctrl-C, but for a simulation: that has stopped early, and is saved.
+INTERRUPTED = 130
 #: The order of the commands in `poinsot --help`.
 ORDER = ("gallery", "check", "run", "view", "plot", "report", "modes", "bode", "sweep")
 
@@ -54,6 +56,10 @@ def main() -> None:
     """Run the command line; every error is one message, never a traceback."""
     try:
         app()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            say("interrupted", err=True)
+        raise
     except PoinsotError as error:
         _stop(str(error))
     except BrokenPipeError:  # as in `poinsot gallery | head -1`

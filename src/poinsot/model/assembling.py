@@ -9,7 +9,7 @@ import numpy as np
 
 from poinsot.errors import InconsistentStartError, InputError, printable
 from poinsot.frames.places import local
-from poinsot.inputs import number
+from poinsot.inputs import named, number
 from poinsot.model.contents import Contents, list_of_names
 from poinsot.model.equations import positions
 from poinsot.model.initial import projected, start_velocities
@@ -89,7 +89,7 @@ def assembled(
     model: Contents, keep: Sequence[str] | str, near: Mapping[str, float] | None
 ) -> Assembled:
     """Move the bodies of a model until all joints are closed; return the moves."""
-    what, near = "assemble", dict(near or {})
+    what, near = "assemble", named(near, "assemble: near", "{'elbow': 2.0}")
     coordinates = coordinates_of(model, list(near), f"{what}: near")
     hints = [
         following(name, at, number(near[name], f"{what}: near '{name}'"))

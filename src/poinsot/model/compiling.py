@@ -10,6 +10,7 @@ from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError
 from poinsot.frames.parametrisations import PARAMETRISATIONS
 from poinsot.garbage import no_collection
+from poinsot.inputs import flag
 from poinsot.model.contents import Contents
 from poinsot.model.coordinates import coordinates_of, require_body_axes, require_coordinates
 from poinsot.model.equations import JointEquations, positions
@@ -54,7 +55,7 @@ def usual_coordinates(model: Contents) -> str:
 
 def compiled(model: Contents, coordinates: str | None, stabilised: bool) -> PHSystem:
     """Return the system of a model."""
-    return _joined(model, mechanism_of(model, coordinates, stabilised))
+    return _joined(model, mechanism_of(model, coordinates, flag(stabilised, "stabilised")))
 
 
 def compiled_for(model: Contents, scheme: Scheme, coordinates: str | None) -> PHSystem:

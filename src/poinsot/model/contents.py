@@ -253,6 +253,6 @@ def list_of_names(names: Sequence[str], what: str) -> list[str]:
     """Return a list of names; a single name is a list of one."""
     if isinstance(names, str):
         return [names]
-    if not isinstance(names, Sequence):
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise InputError(f"{what}: expected a list of names, got {names!r}")
     return list(names)

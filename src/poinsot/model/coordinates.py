@@ -36,9 +36,9 @@ def require_body_axes(coordinates: str) -> str:
 def choose_scheme(scheme: str | Scheme | None, coordinates: str | None) -> Scheme:
     """Return the scheme for a model in some coordinates; None: those that the scheme needs."""
     if coordinates is None:
-        return find_scheme(scheme or COORDINATES["directors"])
+        return find_scheme(COORDINATES["directors"] if scheme is None else scheme)
     require_coordinates(coordinates)
-    method = find_scheme(scheme or COORDINATES[coordinates])
+    method = find_scheme(COORDINATES[coordinates] if scheme is None else scheme)
     if not fits(method, coordinates):
         raise InputError(
             f"scheme '{method.name}' runs in {coordinates_of(method)}, not in {coordinates}; "

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.frames.places import local
+from poinsot.inputs import named
 from poinsot.model.compiling import is_elastic, mechanism_of
 from poinsot.model.contents import Contents, list_of_names
 from poinsot.model.equations import positions
@@ -84,7 +85,7 @@ def inverse_dynamics(
                 "or use another actuator"
             )
         acting[name] = None if name in system.port_slices else (port, inlet)
-    for port_name, signal in (inputs or {}).items():
+    for port_name, signal in named(inputs, "inputs", "{'motor': 2.0}").items():
         system = feed(system, port_name, signal)
     assert isinstance(system, DirectorSystem)
     coordinates = coordinates_of(model, list(motion), what)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, OutOfReachError, did_you_mean
 from poinsot.frames.places import local
-from poinsot.inputs import numbers
+from poinsot.inputs import numbers, require_name
 from poinsot.model.assembling import start_at, task_of
 from poinsot.model.contents import Contents
 from poinsot.model.motions import coordinate_names, coordinates_of, plain
@@ -107,7 +107,7 @@ def local_twists(w: Vector, bodies: Sequence[int]) -> Vector:
 
 def moved(model: Contents, joint: str, to: ArrayLike) -> Sweep:
     """Move a joint coordinate through values; return the configurations."""
-    what = f"move: '{joint}'"
+    what = f"move: '{require_name(joint, 'move: joint')}'"
     values = np.atleast_1d(numbers(to, what))
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
         raise InputError(f"{what}: expected a number or several, got {to!r}")

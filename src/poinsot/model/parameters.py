@@ -91,11 +91,12 @@ class Parameters:
         """Return the parameters of a model with these paths; `inputs` replace those of ports."""
         if not isinstance(model, Model):
             raise InputError(f"parameters: expected a Model, got {model!r}")
-        content = describe(model, model.simulation, inputs)
+        fed = named(inputs, "inputs", "{'motor': 2.0}")
+        content = describe(model, model.simulation, fed)
         document = read_content(content, name=f"model '{model.name}'").document
-        for port in inputs or {}:
+        for port in fed:
             if port not in (known := [*document.ports, *_ports_of_systems(document)]):
-                raise InputError(f"inputs: nothing is called '{port}'; {did_you_mean(port, known)}")
+                raise InputError(f"inputs: no port '{port}'; {did_you_mean(port, known)}")
         items: dict[str, Parameter] = {}
         for path in names:
             if not isinstance(path, str):

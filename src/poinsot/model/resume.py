@@ -14,6 +14,7 @@ from poinsot.ph.signals import Signal
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
 from poinsot.run.problem import Compilable
+from poinsot.run.progress import require_progress
 from poinsot.run.resume import Stopped
 from poinsot.run.run import warn_of
 
@@ -63,6 +64,7 @@ def resume(
         If a step fails; its `result` has everything up to there.
     """
     place = output_path(path, "resume")
+    require_progress(progress)
     stopped = Stopped.at(place)
     if stopped.is_complete(t_end) and output is None:
         return stopped.result

@@ -9,9 +9,10 @@ from typing import Any
 from poinsot.errors import InputError
 from poinsot.inputs import number
 from poinsot.model.coordinates import choose_scheme, fits
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import Newton, require_newton
 from poinsot.run.adaptive import require_tolerance
 from poinsot.run.engines import ENGINES
+from poinsot.run.problem import require_saving
 from poinsot.schemes.records import find_scheme
 
 
@@ -56,8 +57,9 @@ class Simulation:
             raise InputError(f"no engine '{self.engine}'; choose from {', '.join(ENGINES)}")
         if self.step is not None and number(self.step, "step") <= 0:
             raise InputError(f"the step is {self.step:g} s; it must be positive")
-        if not isinstance(self.save_every, int) or self.save_every < 1:
-            raise InputError(f"save_every is {self.save_every!r}; it must be at least 1")
+        require_saving(self.save_every)
+        if self.newton is not None:
+            require_newton(self.newton)
         require_tolerance(self.tolerance, self.h_max)
         number(self.t_start, "t_start")
         if self.t_end is not None and number(self.t_end, "t_end") <= self.t_start:

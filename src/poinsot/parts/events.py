@@ -11,6 +11,7 @@ import numpy as np
 
 from poinsot.errors import InputError, PoinsotError
 from poinsot.inputs import function as callable_law
+from poinsot.inputs import number
 from poinsot.parts.control_laws import as_numbers
 from poinsot.parts.controllers import variable_names
 from poinsot.ph.formula_rows import FormulaRows
@@ -120,7 +121,7 @@ class Event:
         """Check all parameters."""
         if not isinstance(self.when, str):
             callable_law(self.when, "Event: when")
-        if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
+        if number(self.direction, "Event: direction") not in (-1, 0, 1):
             raise InputError(f"Event: direction is {self.direction!r}; choose -1, 0 or 1")
         for action in self.actions:
             if action not in PLAIN and not isinstance(action, Release | Lock | Switch):
@@ -128,11 +129,13 @@ class Event:
                     f"Event: then is {self.then!r}; choose from 'record', 'stop', "
                     "Release(joint), Lock(joint) and Switch(load, on=...)"
                 )
-        reads = (self.reads,) if isinstance(self.reads, str) else tuple(self.reads)
+        reads: Any = (self.reads,) if isinstance(self.reads, str) else self.reads
+        if not isinstance(reads, Sequence) or not all(isinstance(each, str) for each in reads):
+            raise InputError(f"Event: reads is {self.reads!r}; give channels, e.g. ['hinge.rate']")
         object.__setattr__(self, "direction", int(self.direction))
         if isinstance(self.then, list):
             object.__setattr__(self, "then", self.actions)
-        object.__setattr__(self, "reads", reads)
+        object.__setattr__(self, "reads", tuple(reads))
 
     @property
     def actions(self) -> tuple[Action, ...]:

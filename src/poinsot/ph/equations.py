@@ -53,7 +53,7 @@ def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
     rows = divided_rows(A, lengths)
     # What is new in a row of length one is at least the smallest singular value.
     return is_sparse(rows) and (
-        _smallest_singular_value(rows) > CLEARLY * tolerance
+        smallest_singular_value(rows) > CLEARLY * tolerance
         or spanning_rows(rows, tolerance, width=width).size == lengths.size
     )
 
@@ -73,6 +73,23 @@ def coefficients(A: Matrix, b: Array) -> Array | None:
     return np.asarray(
         lu.solve(np.concatenate([b, np.zeros((A.shape[0], *b.shape[1:]))]))[b.shape[0] :]
     )
+
+
+def smallest_singular_value(A: Matrix) -> float:
+    """Return the smallest of m singular values; of a sparse matrix roughly, 0 if it cannot be told.
+
+    Inverse iteration: y from A A^T y = y before, of length one. It comes near from above, and fast
+    for values that are far below all others.
+    """
+    m, n = A.shape
+    if not is_sparse(A):
+        return float(np.linalg.svd(dense(A), compute_uv=False)[-1]) if 0 < m <= n else 0.0
+    y = np.random.default_rng(0).standard_normal(m)
+    lu = scipy.sparse.linalg.splu(_saddle(A, SHIFTS[0]))
+    for _ in range(10):
+        y = lu.solve(np.concatenate([np.zeros(n), y / np.linalg.norm(y)]))[n:]
+    size = float(np.linalg.norm(y))
+    return size**-0.5 if 0 < size < np.inf else 0.0
 
 
 def _saddle(A: sp.csr_array, shift: float) -> sp.csc_array:
@@ -118,18 +135,3 @@ def _defect(residual: Vector, x: Vector, b: Vector) -> float:
         missed = np.max(abs(gap), initial=0.0) / (np.max(abs(b), initial=0.0) + tiny)
     defect = float(np.max([longer, missed]))
     return defect if np.isfinite(defect) else np.inf
-
-
-def _smallest_singular_value(A: sp.csr_array) -> float:
-    """Return the smallest of m singular values, roughly; 0 if it cannot be told.
-
-    Inverse iteration: y from A A^T y = y before, of length one. It comes near from above, and fast
-    for values that are far below all others.
-    """
-    m, n = A.shape
-    y = np.random.default_rng(0).standard_normal(m)
-    lu = scipy.sparse.linalg.splu(_saddle(A, SHIFTS[0]))
-    for _ in range(10):
-        y = lu.solve(np.concatenate([np.zeros(n), y / np.linalg.norm(y)]))[n:]
-    size = float(np.linalg.norm(y))
-    return size**-0.5 if 0 < size < np.inf else 0.0

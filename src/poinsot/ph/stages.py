@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError
+from poinsot.inputs import count, number
 from poinsot.ph.matrices import Array, Matrix, Placed, Vector, assemble, dense
 from poinsot.ph.scheme import Scheme
 
@@ -21,6 +22,8 @@ EPS = float(np.finfo(float).eps)
 ROUND_OFF = 1e-14
 #: A correction that reduces the residual by less than this does not help any more. In both engines.
 STALLED = 0.5
+#: Iterations of a step.
+MOST = 10_000
 #: A step is halved no more often than this: its pieces are exact parts of it.
 MOST_HALVINGS = 30
 #: Of so many layouts of a vector it is remembered where the blocks are.
@@ -54,16 +57,18 @@ class Newton:
 
     def __post_init__(self) -> None:
         """Raise `InputError` for tolerances that cannot be met."""
-        if self.atol < 0 or self.rtol < EPS or self.max_iterations < 1:
-            raise InputError(
-                f"Newton: atol = {self.atol}, rtol = {self.rtol}, max_iterations = "
-                f"{self.max_iterations}; need atol >= 0, rtol >= {EPS:.1g}, max_iterations >= 1"
-            )
-        if not isinstance(self.halvings, int) or not 0 <= self.halvings <= MOST_HALVINGS:
-            raise InputError(
-                f"Newton: halvings = {self.halvings!r}; need a whole number from 0 to "
-                f"{MOST_HALVINGS}"
-            )
+        number(self.atol, "Newton: atol", minimum=0.0)
+        number(self.rtol, "Newton: rtol", minimum=EPS)
+        for name, least, most in (("max_iterations", 1, MOST), ("halvings", 0, MOST_HALVINGS)):
+            if count(value := getattr(self, name), f"Newton: {name}", least) > most:
+                raise InputError(f"Newton: {name} is {value}; it must be at most {most}")
+
+
+def require_newton(options: Any) -> Newton:
+    """Return options of Newton's method; refuse anything else."""
+    if not isinstance(options, Newton):
+        raise InputError(f"newton: expected poinsot.Newton(...), got {options!r}")
+    return options
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
-from poinsot.inputs import number
+from poinsot.inputs import count, named, number
 from poinsot.parts.controllers import Controller
 from poinsot.parts.events import Event, Trigger, absent_ever
 from poinsot.parts.joint import Joint
@@ -116,11 +116,9 @@ class Problem:
         system, method = _compiled(model, scheme, coordinates)
         h, t_start, t_end = span
         steps = count_steps(h, t_start, t_end)
-        if inputs is not None and not isinstance(inputs, Mapping):
-            raise InputError(f"inputs: expected a mapping of port names to signals, got {inputs!r}")
         controllers = model.controllers if isinstance(model, Instrumented) else {}
         driven = {port.name: each.name for each in controllers.values() for port in each.drives}
-        for port, signal in (inputs or {}).items():
+        for port, signal in named(inputs, "inputs", "{'motor': 2.0}").items():
             if port in driven:
                 raise InputError(f"inputs: port '{port}' is driven by controller '{driven[port]}'")
             system = feed(system, port, signal)
@@ -161,7 +159,7 @@ def _compiled(
             raise InputError(
                 f"coordinates: system '{model.name}' has its own; give a Model to choose them"
             )
-        method = find_scheme(scheme or model.default_scheme)
+        method = find_scheme(model.default_scheme if scheme is None else scheme)
         system = model.in_form(method.formulation)
         if method.stabilised and not system.stabilised:
             raise InputError(
@@ -181,8 +179,6 @@ def _triggers(
     model: PHSystem | Compilable, system: PHSystem, events: Mapping[str, Event] | None
 ) -> tuple[Trigger, ...]:
     """Return the events of a model and those of this run."""
-    if events is not None and not isinstance(events, Mapping):
-        raise InputError(f"events: expected a mapping of names to events, got {events!r}")
     added = dict(events or {})
     if not isinstance(model, Instrumented):
         known = Known(states={state.name: (state.size, state.unit) for state in system.states})
@@ -214,6 +210,12 @@ def count_steps(h: float, t_start: float, t_end: float) -> int:
         )
     # A span that is a multiple of h but for round-off must not end in a tiny extra step.
     return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
+
+
+def require_saving(every: Any) -> None:
+    """Refuse what cannot be a number of steps of which one is saved."""
+    if count(every, "save_every", 1) > MOST:
+        raise InputError(f"save_every is {every}; it must be at most {MOST:.0e}")
 
 
 def _turned(system: PHSystem, x: Vector, angles: Mapping[str, float] | None) -> Vector:

@@ -2,15 +2,22 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from poinsot.errors import printable
+from poinsot.inputs import flag
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 #: A run shorter than this shows nothing [s].
 PATIENCE = 1.0
+
+
+def require_progress(enabled: Any) -> None:
+    """Refuse what does not say whether to show a bar; None: on a terminal."""
+    if enabled is not None:
+        flag(enabled, "progress")
 
 
 class Progress:

@@ -9,16 +9,18 @@ from os import PathLike
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError
+from poinsot.inputs import flag, named
 from poinsot.parts.events import Event
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import Newton, require_newton
 from poinsot.ph.system import PHSystem
 from poinsot.result import Result, output_path
 from poinsot.run.doubled import doubled, require_bodies
 from poinsot.run.engines import ENGINES
 from poinsot.run.plan import Plan
-from poinsot.run.problem import MOST, Compilable
+from poinsot.run.problem import Compilable, require_saving
+from poinsot.run.progress import require_progress
 from poinsot.run.run import Run, warn_of
 
 
@@ -113,16 +115,11 @@ def simulate(
         If a step fails. Its `result` has everything up to there.
     """
     place = None if output is None else output_path(output, "output")
-    options = newton or Newton()
-    if not isinstance(options, Newton):
-        raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
+    options = Newton() if newton is None else require_newton(newton)
+    require_progress(progress)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
-    if not isinstance(save_every, int) or not 1 <= save_every <= MOST:
-        raise InputError(
-            f"save_every is {save_every!r}; it must be a whole number, at least 1 and at most "
-            f"{MOST:.0e}"
-        )
+    require_saving(save_every)
     plan = Plan(
         h,
         t_start,
@@ -134,11 +131,11 @@ def simulate(
         tolerance=tolerance,
         h_max=h_max,
         started=x0 is not None,
-        angles=dict(angles or {}),
-        events=bool(events),
+        angles=dict(named(angles, "angles", "{'hinge.angle': 31.5}")),
+        events=bool(named(events, "events", "{'landing': poinsot.Event(...)}")),
     )
     run = Run.of(model, plan, scheme, x0, inputs, events, keep=place is None)
-    if estimate_error:
+    if flag(estimate_error, "estimate_error"):
         require_bodies(run)
 
         def of(step: float, saved: int) -> Run:

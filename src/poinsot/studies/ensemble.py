@@ -12,15 +12,15 @@ import xarray
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, PoinsotError
-from poinsot.inputs import count
+from poinsot.inputs import count, number
 from poinsot.model.model import Model
 from poinsot.model.parameters import Parameters
 from poinsot.model.simulation import Simulation
 from poinsot.ph.runner import Clock
-from poinsot.ph.stages import Newton
+from poinsot.ph.stages import Newton, require_newton
 from poinsot.result import output_path
 from poinsot.run.problem import count_steps
-from poinsot.run.progress import Progress
+from poinsot.run.progress import Progress, require_progress
 from poinsot.studies.cases import Cases
 from poinsot.studies.device_checks import require_device
 from poinsot.studies.measures import Measures
@@ -114,8 +114,12 @@ def ensemble(
     """
     place = None if output is None else output_path(output, "output")
     workers = workers_here() if workers is None else count(workers, "workers", 1)
-    if not isinstance(newton, Newton | None):
-        raise InputError(f"newton: expected poinsot.Newton(...), got {newton!r}")
+    if newton is not None:
+        require_newton(newton)
+    require_progress(progress)
+    for value, name in ((h, "h"), (t_end, "t_end"), (t_start, "t_start")):
+        if value is not None:
+            number(value, name)
     values = table(parameters)
     simulation = model.simulation if isinstance(model, Model) else None
     own = Parameters.of(model, values, inputs)
@@ -161,7 +165,7 @@ def ensemble(
         if device:
             size = max(1, ROOM_OF_DEVICE // (8 * samples * max(1, measures.width)))
         chunks = _chunks(rows, pending, size)
-        _run(worker, chunks, store, (workers, executor), progress, model.name)
+        _run(worker, chunks, store, (min(workers, runs), executor), progress, model.name)
         store.close()
     return store.dataset()
 

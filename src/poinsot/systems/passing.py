@@ -20,9 +20,11 @@ from poinsot.errors import SingularPositionError
 from poinsot.frames.places import local
 from poinsot.frames.stacks import Forms
 from poinsot.frames.twists import joint_matrix, twists_from
+from poinsot.ph.equations import smallest_singular_value
 from poinsot.ph.matrices import Vector, dense
 from poinsot.systems.branches import MANY, branches_at, measured, named
 from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.redundancy import kept_rows
 
 Array = NDArray[np.float64]
 
@@ -34,8 +36,8 @@ CLOSE, SMALL = 3.0, 0.1
 #: A step ends in a singular position, but for second orders, if the least singular value there is
 #: so many times the square of what it moves by; and how small it is in any case.
 ENDS, THERE = 10.0, 0.03
-#: Loops of more equations are not looked at for that: it would take longer than many steps.
-LARGE = 200
+#: And it is so many times larger where the step begins: in large loops it is small everywhere.
+FALLS = 2.0
 #: A motion that is common to all branches, but for this part of it, is on any of them.
 COMMON = 1e-3
 #: Sine of the angle by which velocities in a step may be off their branch; where branches are not
@@ -62,7 +64,8 @@ class Closed:
         before, mean = twists_from(q0, rates), twists_from((q0 + q1) / 2, (q1 - q0) / h)
         if self.rows.size > MANY or not _turned(before, mean):
             return
-        forms, generic = self._equations(held)
+        forms, repeated = self._equations(held)
+        generic = int(np.count_nonzero(~repeated))
         _, rank, q = min(
             (_near(forms, q, generic, h * mean) for q in (q0, q1)), key=lambda near: near[0]
         )
@@ -75,20 +78,18 @@ class Closed:
 
     def ends_singular(self, held: Mechanism, f0: Vector, f1: Vector) -> bool:
         """Tell whether a step from frames f0 to f1 ends in a singular position, or next to it."""
-        if self.rows.size > LARGE:
-            return False
         q0, q1 = (local(f, self.bodies) for f in (f0, f1))
-        forms, generic = self._equations(held)
-        J, _, lengths = measured(joint_matrix(forms, q1))
+        forms, repeated = self._equations(held)
+        least, lengths = _least(forms, q1, repeated)
         moved = np.max(abs(lengths * twists_from((q0 + q1) / 2, q1 - q0))) / np.max(lengths)
-        least = np.linalg.svd(dense(J), compute_uv=False)[generic - 1]
-        return bool(least < min(ENDS * moved**2, THERE))
+        close = least < min(ENDS * moved**2, THERE)
+        return bool(close and FALLS * least < _least(forms, q0, repeated)[0])
 
-    def _equations(self, held: Mechanism) -> tuple[Forms, int]:
-        """Return those of the loop, of all joints `held`, and the rank that they usually have."""
-        repeated = sum(int(np.sum(l.repeated)) for l in held.loops if l.rows[0] in self.rows)
+    def _equations(self, held: Mechanism) -> tuple[Forms, NDArray[np.bool_]]:
+        """Return those of the loop, of all joints `held`, and which of them repeat others."""
+        repeated = [l.rows[l.repeated] for l in held.loops if l.rows[0] in self.rows]
         forms = held.constraints.take(self.rows).among(self.bodies.tolist())
-        return forms, self.rows.size - repeated
+        return forms, np.isin(self.rows, np.concatenate([self.rows[:0], *repeated]))
 
 
 def _astray(forms: Forms, q: Vector, rank: int, before: Vector, mean: Vector) -> bool:
@@ -114,6 +115,12 @@ def _turned(before: Vector, mean: Vector) -> bool:
     old, new = (twists.reshape(-1, 2, 3) for twists in (before, mean))
     sizes = np.max(np.maximum(abs(old), abs(new)), axis=(0, 2))
     return bool(np.any(np.max(abs(new - old), axis=(0, 2)) > TURNED * sizes))
+
+
+def _least(forms: Forms, q: Vector, repeated: NDArray[np.bool_]) -> tuple[float, Vector]:
+    """Return the least singular value at q, of rows that do not repeat others; and lengths."""
+    J, _, lengths = measured(joint_matrix(forms, q))
+    return smallest_singular_value(J[kept_rows(J, repeated)]), lengths
 
 
 def _near(forms: Forms, q: Vector, generic: int, moved: Vector) -> tuple[float, int, Vector]:

@@ -2,8 +2,8 @@
 
 Every body is a node with its solids, moved by an animation. A spring is a node that is also scaled,
 a beam or rod a skin on nodes along its axis, and a flexible body a mesh with a morph target for
-each of its shapes. The world axes of Poinsot, z up, are below a node that rotates them to those of glTF,
-y up.
+each of its shapes. The world axes of Poinsot, z up, are below a node that rotates them to those of
+glTF, y up.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import poinsot as ps
 from poinsot import ph
-from poinsot.cli import app
+from poinsot.cli.commands import app
 
 
 def test_energy_is_exact_when_a_lagrangian_is_joined_with_a_circuit():

@@ -14,6 +14,7 @@ import scipy.sparse.linalg
 from numpy.typing import ArrayLike
 
 from poinsot.errors import InputError, did_you_mean
+from poinsot.inputs import flag, named, number
 from poinsot.ph.interconnect import feed
 from poinsot.ph.matrices import Vector
 from poinsot.ph.signals import Signal
@@ -168,9 +169,10 @@ def find_equilibrium(
     stable: bool = True,
 ) -> Equilibrium:
     """Return where a system rests, from its start or from a state x0; see `Model.equilibrium`."""
-    for port, signal in (inputs or {}).items():
+    for port, signal in named(inputs, "inputs", "{'motor': 2.0}").items():
         system = feed(system, port, signal)
     x, what = system.state({} if x0 is None else x0), f"equilibrium of system '{system.name}'"
+    t, stable = number(t, "t"), flag(stable, "stable")
     if isinstance(system, MechanicalForm):
         rest = find_rest(closed_place(system, x, t), stable=stable, what=what)
         found = rest.place
