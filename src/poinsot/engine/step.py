@@ -209,6 +209,24 @@ def _correct(
     return spin, turn
 
 
+@kernel
+def _stays(step: Step, stabilised: Array, x: Array) -> bool:
+    """Tell whether the last correction, still in x, moves no body by more than round-off.
+
+    A residual that is round-off beside the forces on heavy bodies may move light ones by more.
+    """
+    places, h = step.bodies, abs(step.h)
+    for b in range(places.shape[0] - 1):
+        v, _ = twist(step.stage, b)
+        if stabilised is None:
+            dv, dw = vector(x, places[b, T], 0), vector(x, places[b, R], 0)
+        else:
+            dv, dw = vector(x, places[b, tables.KT], 0), vector(x, places[b, tables.KR], 0)
+        if h * size(dw) > ROUND_OFF or h * size(dv) > ROUND_OFF * (step.length + h * size(v)):
+            return False
+    return True
+
+
 @arithmetic
 def _subtract(target: Array, row: int, at: int, x: Array, node: int) -> None:
     gather(target, row, at, scale(-1.0, vector(x, node, 0)))
@@ -330,12 +348,15 @@ def take_step(
             rate = residual if machine.exact and fresh else 1.0
         # A last correction may stay unseen, unless power through struts, loads and fields is taken
         # from the last evaluation, or equations that are left out have to be seen to hold.
-        left, foreseen = rate * residual, machine.unloaded and residual <= rtol
+        left, unseen = rate * residual, machine.unloaded and residual <= rtol
         if machine.linear:
             left = min(left, (turned + SOLVED) * residual + turned * turned)
-            foreseen = machine.unloaded
-        if left < NEGLIGIBLE and (foreseen or (residual <= EPS and iteration > 0)):
-            _remember(work.factorised, iteration + 1, made)
-            return iteration + 1, left
+            unseen = machine.unloaded
+        if left < NEGLIGIBLE:
+            if not unseen and residual <= EPS and iteration > 0:
+                unseen = _stays(step, machine.stabilised, x)
+            if unseen:
+                _remember(work.factorised, iteration + 1, made)
+                return iteration + 1, left
         previous = residual
     return limit, inf

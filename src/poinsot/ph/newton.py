@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy.linalg
@@ -15,6 +16,8 @@ from poinsot.ph.stages import EPS, ROUND_OFF, STALLED, Evaluation, Newton, Tange
 #: Where residuals fall below this part of their terms, Newton's method was on its way.
 NEARLY = 1e-6
 
+#: A step of the line search is halved so many times at most.
+HALVINGS = 10
 #: Numbers without an inverse.
 TINY = float(np.finfo(float).tiny)
 #: What equations raise far from a solution: directors of a far too large turn, numbers too large.
@@ -86,7 +89,7 @@ def _iterate(
 ) -> Solution:
     here = problem(x)
     history: list[float] = []
-    scales, correction, accepted, lagging = None, None, None, False
+    scales, equations, accepted, lagging = None, None, None, False
     for iteration in range(options.max_iterations + 1):
         if not here.finite:
             first = int(np.flatnonzero(~np.isfinite(here.F))[0])
@@ -94,9 +97,9 @@ def _iterate(
             raise NewtonFailure(reason, history, labels[first], advice, by_size=iteration > 0)
         rounded = here.sizes
         relative = here.relative(rounded)
-        if correction is not None and not np.max(relative) <= STALLED * history[-1]:
+        if equations is not None and not np.max(relative) <= STALLED * history[-1]:
             rounded = np.maximum(rounded, here.before_cancelling(x))
-            rounded = np.maximum(rounded, correction.rounded(x))
+            rounded = np.maximum(rounded, equations.rounded(x))
             relative = here.relative(rounded)
         worst = int(np.argmax(relative))
         history.append(float(relative[worst]))
@@ -116,14 +119,16 @@ def _iterate(
             break
         tangent = here.tangent()
         scales = row_and_column_scales(tangent.T, here.measures) if scales is None else scales
-        correction = _correction(tangent, -here.F, scales)
-        if correction is None:
+        equations = _Equations.of(tangent, scales)
+        dx = None if equations is None else equations.solve(-here.F)
+        if equations is None or dx is None:
             reason = "the tangent is singular: an undetermined state or a repeated constraint"
             advice = "determine this state, or leave one of the constraints out"
             raise NewtonFailure(reason, history, labels[worst], advice, by_size=iteration > 0)
-        dx = correction.dx
-        fraction = _search(problem, x, dx, here, correction.rows) if line_search else 1.0
+        fraction = _search(problem, x, dx, equations) if line_search else 1.0
         if fraction is None:
+            if accepted is not None:
+                return accepted
             reason = "no progress, even with steps shortened a thousandfold"
             raise NewtonFailure(reason, history, labels[worst])
         x = x + fraction * dx
@@ -139,20 +144,23 @@ def _iterate(
 
 
 def _search(
-    problem: Callable[[Vector], Evaluation],
-    x: Vector,
-    dx: Vector,
-    here: Evaluation,
-    weights: Vector,
+    problem: Callable[[Vector], Evaluation], x: Vector, dx: Vector, equations: "_Equations"
 ) -> float | None:
-    """Return the first of 1, 1/2, 1/4, ... of a step that reduces the residual, if any does."""
-    size = np.linalg.norm(weights * here.F)
-    for fraction in 0.5 ** np.arange(11):
+    """Return the first of 1, 1/2, 1/4, ... of a step after which the next one would be shorter.
+
+    That is found with the same tangent [D04, sec. 3.3]. How far there is to go does not depend on
+    the sizes of the equations, of which a light body's hardly show beside those of a heavy one.
+    """
+    length = np.linalg.norm(dx / equations.columns)
+    for fraction in 0.5 ** np.arange(HALVINGS + 1):
         try:
             there = problem(x + fraction * dx)
         except OFF_RANGE:
             continue
-        if there.finite and np.linalg.norm(weights * there.F) < size:
+        left = equations.solve(-there.F) if there.finite else None
+        if left is None:
+            continue
+        if np.linalg.norm(left / equations.columns) <= (1 - fraction / 4) * length:
             return float(fraction)
     return None
 
@@ -177,17 +185,47 @@ def _power_of_two(sizes: Vector, sign: int) -> Vector:
 
 
 @dataclass(frozen=True)
-class _Correction:
-    """The solution dx of equations T dx = ..., found by A = L U with rows exchanged.
+class _Equations:
+    """Linear equations (T + U V^T) dx = ..., by A = L U with rows exchanged.
 
     A is T with `rows` and `columns` multiplied by these.
     """
 
-    dx: Vector
+    D: Tangent
     A: Matrix
     lu: scipy.sparse.linalg.SuperLU | None
     rows: Vector
     columns: Vector
+
+    @classmethod
+    def of(cls, D: Tangent, scales: tuple[Vector, Vector]) -> Self | None:
+        """Scale rows and columns, and factorise what is sparse; None if that is singular."""
+        rows, columns = scales
+        if not is_sparse(D.T):
+            return cls(D, rows[:, None] * dense(D.T) * columns, None, rows, columns)
+        A = sp.csc_array(sp.diags_array(rows) @ D.T @ sp.diags_array(columns))
+        try:
+            return cls(D, A, scipy.sparse.linalg.splu(A), rows, columns)
+        except (RuntimeError, ValueError):
+            return None
+
+    def solve(self, right: Vector) -> Vector | None:
+        """Return dx; None if the equations are singular."""
+        rights = self.rows[:, None] * np.column_stack([right, self.D.U])
+        solution: NDArray[np.float64]
+        try:
+            if self.lu is not None:
+                solution = np.asarray(self.lu.solve(rights))
+            else:
+                solution = np.asarray(np.linalg.solve(dense(self.A), rights))
+            solution = self.columns[:, None] * solution
+            dx, TU = solution[:, 0], solution[:, 1:]
+            if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
+                core = np.eye(TU.shape[1]) + self.D.V.T @ TU
+                dx = dx - TU @ np.linalg.solve(core, self.D.V.T @ dx)
+        except (np.linalg.LinAlgError, RuntimeError, ValueError):
+            return None
+        return np.asarray(dx) if np.all(np.isfinite(dx)) else None
 
     def rounded(self, x: Vector) -> Vector:
         """Return the sizes of all that elimination adds up for x, |L| |U| |x|, in each equation."""
@@ -197,27 +235,3 @@ class _Correction:
             return np.asarray((abs(L) @ (abs(U) @ y))[order] / self.rows)
         y = y[np.argsort(self.lu.perm_c)]
         return np.asarray((abs(self.lu.L) @ (abs(self.lu.U) @ y))[self.lu.perm_r] / self.rows)
-
-
-def _correction(D: Tangent, right: Vector, scales: tuple[Vector, Vector]) -> _Correction | None:
-    """Solve (T + U V^T) dx = right with scaled rows and columns; None if singular."""
-    (rows, columns), lu = scales, None
-    rights = rows[:, None] * np.column_stack([right, D.U])
-    solution: NDArray[np.float64]
-    A: Matrix
-    try:
-        if is_sparse(D.T):
-            A = sp.csc_array(sp.diags_array(rows) @ D.T @ sp.diags_array(columns))
-            lu = scipy.sparse.linalg.splu(A)
-            solution = np.asarray(lu.solve(rights))
-        else:
-            A = rows[:, None] * dense(D.T) * columns
-            solution = np.asarray(np.linalg.solve(dense(A), rights))
-        solution = columns[:, None] * solution
-        dx, TU = solution[:, 0], solution[:, 1:]
-        if TU.shape[1]:  # Sherman-Morrison-Woodbury for the low-rank part
-            core = np.eye(TU.shape[1]) + D.V.T @ TU
-            dx = dx - TU @ np.linalg.solve(core, D.V.T @ dx)
-    except (np.linalg.LinAlgError, RuntimeError, ValueError):
-        return None
-    return _Correction(dx, A, lu, rows, columns) if np.all(np.isfinite(dx)) else None
