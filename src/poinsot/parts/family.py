@@ -62,6 +62,9 @@ class Kernels(NamedTuple):
         Sets at the end of a step what is not as for a rigid body.
     save : (table, x, mid)
         Writes states of its own, after a step and in its middle.
+    backward : (table, by, step, mu, frames)
+        Adds the derivatives of mu (nodes, 4) times residuals by frames at the midpoint, and
+        subtracts those by its numbers from the table `by`; see `engine.backward`.
     """
 
     act: Kernel | None
@@ -76,6 +79,7 @@ class Kernels(NamedTuple):
     place: Kernel | None = None
     end: Kernel | None = None
     save: Kernel | None = None
+    backward: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
