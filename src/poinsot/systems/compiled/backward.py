@@ -80,17 +80,24 @@ class DirectorSweep:
         )
         return machine_code.function("backward")(asked)[0]
 
-    def slope(self, system: DirectorForm) -> float:
-        """Return the gradient by tables times those of a system of the same structure."""
+    @property
+    def slopes(self) -> Vector:
+        """The gradient by all numbers of tables; (numbers,)."""
+        return _flat([self.by_bodies, *_arrays(self.by_parts)])
+
+    def numbers(self, system: DirectorForm) -> Vector | None:
+        """Return all numbers of tables of another system, unless its structure is another."""
         mechanism, plan = system.mechanism, self.plan
-        total = float(np.sum(self.by_bodies * real(2 * mechanism.inertia, mechanism.weight)))
+        found, own = [real(2 * mechanism.inertia, mechanism.weight)], [self.by_bodies]
         families = Parts.of(mechanism, system.layout).families
-        for family, own, by in zip(families, self.machine.parts, self.by_parts, strict=True):
-            if len(family):
-                table = family.table(plan.graph, plan.tiles)
-                for slopes, numbers in zip(_numbers(by), _numbers(table), strict=True):
-                    total += float(np.sum(slopes * numbers))
-        return total
+        for family, table in zip(families, self.machine.parts, strict=True):
+            found += _arrays(family.table(plan.graph, plan.tiles) if len(family) else table)
+            own += _arrays(table)
+        alike = all(
+            a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
+            for a, b in zip(found, own, strict=True)
+        )
+        return _flat(found) if alike else None
 
 
 def _emptied(parts: PartTables) -> PartTables:
@@ -104,9 +111,14 @@ def _zeros(table: Any) -> Any:
     return np.zeros_like(table) if table.dtype == np.float64 else table
 
 
-def _numbers(table: Any) -> Iterator[Array]:
+def _arrays(table: Any) -> Iterator[NDArray[Any]]:
     if isinstance(table, tuple):
         for each in table:
-            yield from _numbers(each)
-    elif table.dtype == np.float64:
+            yield from _arrays(each)
+    else:
         yield table
+
+
+def _flat(found: list[NDArray[Any]]) -> Vector:
+    """Return all floating-point numbers of arrays."""
+    return np.concatenate([each.reshape(-1) for each in found if each.dtype.kind == "f"])
