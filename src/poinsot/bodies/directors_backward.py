@@ -1,7 +1,7 @@
 r"""Rigid bodies in directors over a step backwards, see `engine.backward`.
 
-With :math:`C = (I - [a])^{-1}`, a = h w / 2, directors at the midpoint are d = C d0, and a step ends
-at
+With :math:`C = (I - [a])^{-1}`, a = h w / 2, directors at the midpoint are d = C d0, and a step
+ends at
 
     r1 = r0 + h v,   d1 = 2 d - d0,   v1 = 2 v - v0,   V1 = 2 w x d - V0.
 
@@ -209,10 +209,10 @@ def end_backward(
     frames: Array,
     lam: Array,
 ) -> float:
-    """Subtract from the gradient lam by the start x0 what mu times residuals is, and from that by
-    numbers of bodies; `frames` is what parts add to it by frames at the midpoint.
+    """Subtract the derivatives of mu times residuals from the gradient lam by the start x0.
 
-    Returns a sum of mu, which shows whether it is a number.
+    And from that by the numbers of bodies; `frames` are derivatives by frames at the midpoint that
+    parts have added. Returns a sum of mu, which shows whether it is a number.
     """
     numbers, places = bodies
     count, total = numbers.shape[0], 0.0
@@ -241,6 +241,50 @@ def end_backward(
             back = turn_back(a, by_D[0]), turn_back(a, by_D[1]), turn_back(a, by_D[2])
             _gather_matrix_at(lam, q + TURN, times(-1.0, back))
     return total
+
+
+@kernel
+def subtract_ends(
+    places: Array, h: float, state: Array, stage: Array, ends: Array, lam: Array
+) -> None:
+    """Subtract derivatives by the start that are known by both ends of a step, see `by_ends`.
+
+    With the gradients g by motions of a body over the step, and g' by those over the step taken
+    back, that by its turn at the start is (1 + a·a) C^T (g + g') / h; `ends` are their sums.
+    """
+    count = stage.shape[0] - 1
+    ground = places[count, tables.R]
+    for b in range(count):
+        q = 0 + places[b, COORDINATES]
+        gather_at(lam, q, scale(-1.0 / h, vector(ends, places[b, tables.T], 0)))
+        if places[b, tables.R] < ground:
+            D0, a = matrix(state, b, DIRECTORS), vector(stage, b, tables.HALF)
+            g = _turn_at_start(h, a, vector(ends, places[b, tables.R], 0))
+            _gather_matrix_at(lam, q + TURN, times(-0.5, _spinning(g, D0)))
+
+
+@arithmetic
+def _turn_at_start(h: float, a: Vec, g: Vec) -> Vec:
+    return scale((1.0 + dot(a, a)) / h, turn_back(a, g))
+
+
+@kernel
+def turn_around(stage: Array) -> None:
+    """Let the motion over a step be that of the step taken back."""
+    for b in range(stage.shape[0]):
+        put(stage, b, tables.HALF, scale(-1.0, vector(stage, b, tables.HALF)))
+
+
+@kernel
+def place_end(places: Array, x1: Array, ahead: Array) -> None:
+    """Set the frames at the end of a step from the state there."""
+    count = ahead.shape[0] - 1
+    ground = places[count, tables.R]
+    for b in range(count):
+        q = 0 + places[b, COORDINATES]
+        put(ahead, b, POSITION, vector_at(x1, q))
+        if places[b, tables.R] < ground:
+            put_matrix(ahead, b, DIRECTORS, matrix_at(x1, q + TURN))
 
 
 @arithmetic

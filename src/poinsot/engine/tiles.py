@@ -26,6 +26,7 @@ from poinsot.kernels.algebra import (
     apply_columns,
     columns,
     four,
+    gather,
     inverse_by_rows,
     less,
     put,
@@ -337,6 +338,22 @@ def solve_transposed(schedule: Schedule, tiles: Array, x: Array) -> None:
             L = tile_columns(tiles, pivot + 1 + count - i)
             found = sub(found, apply(L, _known(x, entries, first + count - i)))
         put(x, node, 0, found)
+
+
+@kernel
+def multiply_transposed(schedule: Schedule, tiles: Array, x: Array, found: Array) -> None:
+    """Set found (nodes, 4) to A^T x, of tiles that are not factorised."""
+    pivots, entries = schedule.pivots, schedule.entries
+    for p in range(pivots.shape[0] - 1):
+        node, first, count, pivot = row_of(pivots, p)
+        own = vector(x, node, 0)
+        gather(found, node, 0, apply(tile_columns(tiles, pivot), own))
+        for i in range(count):
+            other = 0 + entries[first + i]
+            L = tile_columns(tiles, pivot + 1 + i)
+            U = tile_columns(tiles, pivot + 1 + count + i)
+            gather(found, node, 0, apply(L, vector(x, other, 0)))
+            gather(found, other, 0, apply(U, own))
 
 
 @arithmetic

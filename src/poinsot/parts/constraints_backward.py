@@ -4,9 +4,9 @@ With mu the gradient by residuals, a constraint s with the multiplier m adds to 
 
     n s'(v, w) + m s'(mu_T, mu_R),
 
-n being mu of its own equation and s' its change along a motion of both bodies: forces do work along
-mu as they do along (v, w). Its derivatives by frames at the midpoint are added to `frames`, those by
-its numbers subtracted from `by`.
+n being mu of its own equation and s' its change along a motion of both bodies: forces do work
+along mu as they do along (v, w). Its derivatives by frames at the midpoint are added to `frames`,
+those by its numbers subtracted from `by`.
 """
 
 from poinsot.kernels import terms

@@ -1,7 +1,7 @@
 """What the discrete adjoint of a loss consists of, whichever engine goes through the steps."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -68,13 +68,13 @@ class Adjoint(ABC):
             dtype=bool,
         )
 
-    def shaped(
-        self, found: Vector, du: Mapping[tuple[int, int], tuple[float, Vector]]
-    ) -> dict[str, Array]:
-        """Return the derivatives in the shapes of their parameters."""
+    def shaped(self, found: Vector, t: Vector, by_u: Array) -> dict[str, Array]:
+        """Return the derivatives in the shapes of their parameters.
+
+        Those by samples of inputs are gathered from those by inputs (steps, m) of steps with their
+        middles at times t (steps,).
+        """
         values, samples, by, first = self.run.variations.values, self.run.variations.samples, {}, 0
-        t = np.array([each[0] for each in du.values()])
-        by_u = np.array([each[1] for each in du.values()])
         for name, value in values.items():
             if name in samples:
                 by[name] = samples[name].gathered(t, by_u)

@@ -23,7 +23,7 @@ class Backward(Adjoint):
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
         nu = np.zeros(0 if run.held is None else run.held.start[0].size)
         whole = len(run.problem.clock.fractions)
-        du: dict[tuple[int, int], tuple[float, Vector]] = {}
+        times, du = list[float](), list[Vector]()
         for first, last in reversed(run.segments()):
             steps, x, turned = run.segment(first, last)
             start = 0 if first == 0 else 1
@@ -38,14 +38,15 @@ class Backward(Adjoint):
                     lam, nu, added, by_u = self._back(lam, nu, taken, directions)
                     found += added
                     if by_u is not None:
-                        du[n, k] = taken.equations.t, by_u
+                        times.append(taken.equations.t)
+                        du.append(by_u)
             if first == 0:
                 lam = lam + g[0]
         found += np.array([lam @ direction.dx0 for direction in directions])
         if run.held is not None:
             starts = [each.of(lambda p: run.held_of(p).start[0]) for each in directions]
             found += np.array([nu @ each if isinstance(each, np.ndarray) else 0 for each in starts])
-        return Gradient(value, self.shaped(found, du), "reference")
+        return Gradient(value, self.shaped(found, np.array(times), np.array(du)), "reference")
 
     def _value(self) -> tuple[float, Array]:
         """Return the loss, and its derivatives by what is measured at all times."""

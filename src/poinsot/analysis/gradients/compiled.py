@@ -46,8 +46,6 @@ class CompiledBackward(Adjoint):
         problem = run.problem
         if run.held is not None:
             raise UnableError("what controllers hold")
-        if run.variations.samples:
-            raise UnableError("inputs")
         engine = run.engine()
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
         if not isinstance(runner, DirectorRunner):
@@ -66,30 +64,44 @@ class CompiledBackward(Adjoint):
         self.checkpoints: list[Checkpoint] = []
 
     @cached_property
-    def changes(self) -> Array:
-        """How the numbers of tables change with parameters; (parameters, numbers)."""
-        rows = []
-        for direction in self.run.variations.directions:
-            row = np.zeros(self.sweep.slopes.size)
+    def changes(self) -> tuple[Array, Array]:
+        """How numbers of bodies and joints change with parameters, and weights of models near by.
+
+        Of these there are as many as differ in the numbers of what else acts; (parameters, ...)
+        """
+        directions, sweep = self.run.variations.directions, self.sweep
+        rows = np.zeros((len(directions), sweep.slopes.size))
+        models = dict[bytes, Vector]()
+        weights: list[dict[bytes, float]] = []
+        for row, direction in zip(rows, directions, strict=True):
+            own: dict[bytes, float] = {}
             for weight, problem in direction.nearby:
-                numbers = self.sweep.numbers(problem.system)
+                numbers = sweep.numbers(problem.system)
                 if numbers is None:
                     raise UnableError(f"'{direction.name}', which changes the structure of tables")
-                row += weight * numbers
-            rows.append(row)
-        return np.array(rows).reshape(len(rows), self.sweep.slopes.size)
+                row += weight * numbers[0]
+                key = numbers[1].tobytes()
+                models[key] = numbers[1]
+                own[key] = own.get(key, 0.0) + weight
+            weights.append(own if len(own) > 1 else {})
+        used = list(dict.fromkeys(key for own in weights for key in own))
+        sweep.use([models[key] for key in used])
+        by_model = [[own.get(key, 0.0) for key in used] for own in weights]
+        return rows, np.array(by_model).reshape(len(rows), len(used))
 
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
         run, clock, whole = self.run, self.run.problem.clock, self.whole
-        directions, changes = run.variations.directions, self.changes
+        directions, (by_numbers, by_models) = run.variations.directions, self.changes
         measure, sizes = self.measured(run.problem), run.linear.sizes
+        samples, du = run.variations.samples, list[tuple[Vector, Array]]()
         rows, x, turned = [], np.zeros((0, 0)), np.zeros((0, 0))
         for x, turned in self._forwards():
             rows.append(
                 measure(x[whole if rows else 0 :: whole], turned[whole if rows else 0 :: whole])
             )
         value, slopes = self.judge(np.concatenate(rows))
+        self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
@@ -103,15 +115,18 @@ class CompiledBackward(Adjoint):
             found += self.by_parameters(x[some], turned[some], own, directions)
             times = clock.span(clock.before + point.first, clock.before + last)
             u = inputs_of(run.problem.system, times)
-            done = self.sweep.back(times, u, x, seeds, lam)
+            by_u = np.zeros((len(u), u.shape[1] if samples else 0))
+            done = self.sweep.back(times, u, x, seeds, lam, by_u)
+            du.append(((times[1:] + times[:-1]) / 2, by_u))
             if done < times.size - 1:
                 t = float(times[times.size - 2 - done])
                 raise NoDerivativeError(f"step at t = {t:g} s: the tangent of the step is singular")
             if k == 0:
                 lam += seeds[0]
         found += np.array([lam @ direction.dx0 for direction in directions])
-        found += changes @ self.sweep.slopes
-        return Gradient(value, self.shaped(found, {}), "compiled")
+        found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
+        t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
+        return Gradient(value, self.shaped(found, t, by_u), "compiled")
 
     def _forwards(self) -> Iterator[tuple[Array, Array]]:
         """Take the whole run; yield states and angles of every segment, its first ones included."""
