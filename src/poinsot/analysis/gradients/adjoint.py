@@ -1,14 +1,13 @@
 """What the discrete adjoint of a loss consists of, whichever engine goes through the steps."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import Run
 from poinsot.analysis.losses import Bound
-from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
 
@@ -39,19 +38,19 @@ class Adjoint(ABC):
             raise NoDerivativeError(f"the loss is {value}, or its slopes are not finite")
         return value, slopes
 
-    def by_parameters(
-        self, x: Array, turned: Array, slopes: Array, directions: Sequence[Direction]
-    ) -> Vector:
+    def by_parameters(self, x: Array, turned: Array, slopes: Array) -> Vector:
         """Return the derivative of the loss by parameters that change what is measured."""
+        directions = self.run.variations.directions
         found, some = np.zeros(len(directions)), np.any(slopes != 0, axis=1)
         if some.any():
             x, turned, slopes = x[some], turned[some], slopes[some]
-            for k in np.flatnonzero(self._changing(directions)):
+            for k in np.flatnonzero(self._changing):
                 rates = directions[k].of(lambda each: self.measured(each)(x, turned))
                 found[k] = np.sum(slopes * rates)
         return found
 
-    def _changing(self, directions: Sequence[Direction]) -> Array:
+    @cached_property
+    def _changing(self) -> Array:
         """Tell which parameters change what is measured of a state: seen at states anywhere."""
         run, random = self.run, np.random.default_rng(0)
         x = run.problem.x + run.linear.sizes * random.standard_normal((2, run.linear.sizes.size))
@@ -63,7 +62,7 @@ class Adjoint(ABC):
                     not np.array_equal(self.measured(problem)(x, turned), here)
                     for _, problem in direction.nearby
                 )
-                for direction in directions
+                for direction in run.variations.directions
             ],
             dtype=bool,
         )

@@ -22,19 +22,16 @@ class Backward(Adjoint):
         directions = variations.directions
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
         nu = np.zeros(0 if run.held is None else run.held.start[0].size)
-        whole = len(run.problem.clock.fractions)
         times, du = list[float](), list[Vector]()
         for first, last in reversed(run.segments()):
             steps, x, turned = run.segment(first, last)
             start = 0 if first == 0 else 1
             measure, sizes = self.measured(run.problem), run.linear.sizes
             g = measure.back(slopes[first + start : last + 1], x[start:], turned[start:], sizes)
-            found += self.by_parameters(
-                x[start:], turned[start:], slopes[first + start : last + 1], directions
-            )
+            found += self.by_parameters(x[start:], turned[start:], slopes[first + start : last + 1])
             for n, step in zip(reversed(range(first, last)), reversed(steps), strict=True):
                 lam = lam + g[n + 1 - first - start]
-                for k, taken in zip(reversed(range(whole)), reversed(step), strict=True):
+                for taken in reversed(step):
                     lam, nu, added, by_u = self._back(lam, nu, taken, directions)
                     found += added
                     if by_u is not None:

@@ -19,6 +19,9 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Memory, Totals
 from poinsot.run.compiled import CompiledEngine, inputs_of
 
+#: So many steps does machine code take at once: what it saves of them stays in the cache.
+BLOCK = 2048
+
 
 class UnableError(Exception):
     """Machine code does not go backwards through something, which is the message."""
@@ -112,7 +115,7 @@ class CompiledBackward(Adjoint):
             own = slopes[point.first // whole + start : last // whole + 1]
             seeds = np.zeros_like(x)
             seeds[some] = measure.back(own, x[some], turned[some], sizes)
-            found += self.by_parameters(x[some], turned[some], own, directions)
+            found += self.by_parameters(x[some], turned[some], own)
             times = clock.span(clock.before + point.first, clock.before + last)
             u = inputs_of(run.problem.system, times)
             by_u = np.zeros((len(u), u.shape[1] if samples else 0))
@@ -151,7 +154,8 @@ class CompiledBackward(Adjoint):
         xs, turns = np.empty((count + 1, x.size)), np.empty((count + 1, turned.size))
         xs[0], turns[0], done = x, turned, 0
         while done < count:
-            block = self.run.advance(self.engine, first + done, count - done, 1, totals)
+            most = min(BLOCK, count - done)
+            block = self.run.advance(self.engine, first + done, most, 1, totals)
             rows = slice(done + 1, done + 1 + block.steps)
             xs[rows], turns[rows] = block.saved.x, block.saved.turned
             done += block.steps
