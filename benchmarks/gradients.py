@@ -8,7 +8,7 @@ from time import process_time
 
 import poinsot as ps
 from poinsot.analysis import Final
-from poinsot.analysis.gradients import _Run
+
 from poinsot.gallery import spatial_slider_crank as crank
 
 H, STEPS = 0.01, 400

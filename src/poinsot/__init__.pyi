@@ -6,8 +6,8 @@ from poinsot import flexible as flexible
 from poinsot import ph as ph
 from poinsot import so3 as so3
 from poinsot import viz as viz
-from poinsot.analysis.gradients import gradient as gradient
-from poinsot.analysis.gradients import sensitivities as sensitivities
+from poinsot.analysis.gradients.interface import gradient as gradient
+from poinsot.analysis.gradients.interface import sensitivities as sensitivities
 from poinsot.bodies.beam import Beam as Beam
 from poinsot.bodies.body import Body as Body
 from poinsot.bodies.body import Marker as Marker

@@ -6,8 +6,8 @@ from poinsot.analysis.eigenmodes import Modes as Modes
 from poinsot.analysis.eigenmodes import modes as modes
 from poinsot.analysis.equilibria import Equilibrium as Equilibrium
 from poinsot.analysis.equilibria import equilibrium as equilibrium
-from poinsot.analysis.gradients import Gradient as Gradient
-from poinsot.analysis.gradients import Sensitivities as Sensitivities
+from poinsot.analysis.gradients.results import Gradient as Gradient
+from poinsot.analysis.gradients.results import Sensitivities as Sensitivities
 from poinsot.analysis.linear import LinearDescriptor as LinearDescriptor
 from poinsot.analysis.linear import LinearPHSystem as LinearPHSystem
 from poinsot.analysis.linear import OperatingPoint as OperatingPoint

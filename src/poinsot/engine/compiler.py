@@ -42,10 +42,10 @@ def compiled_kernels(*, side_by_side: bool = False) -> dict[Callable[..., Any], 
     import numba
 
     # Kernels are those of the modules that this one imports.
-    from poinsot.engine import extrapolation, intrinsics, run, tracing
+    from poinsot.engine import backward, extrapolation, intrinsics, run, tracing
     from poinsot.kernels import elementary, laws, singly
 
-    assert run.run in KERNELS
+    assert {run.run, backward.sweep} <= KERNELS.keys()
     passes = _passes()
 
     def compiled(function: Callable[..., Any], copy: Any) -> Any:
@@ -124,7 +124,7 @@ def entry(form: str, run: Any) -> Any:
     """Return the function of an address that runs the job in the words there."""
     from poinsot.engine.words import record_at, write_returned
 
-    job_at = record_at(Job, FORMS[form])
+    job_at = record_at(_asked(form)[0], FORMS[form])
 
     def called(address: int) -> int:
         taken, rows = run(job_at(address))
@@ -133,6 +133,14 @@ def entry(form: str, run: Any) -> Any:
         return 0
 
     return called
+
+
+def _asked(form: str) -> tuple[type, Callable[..., Any]]:
+    """Return the record that a form is called with, and the kernel that it goes to."""
+    from poinsot.engine.backward import Sweep, sweep
+    from poinsot.engine.run import run
+
+    return (Sweep, sweep) if form == "backward" else (Job, run)
 
 
 def _passes() -> Any:
@@ -206,8 +214,6 @@ def lower(
     import numba
     from numba.core import event, types
 
-    from poinsot.engine.run import run
-
     class Count(event.Listener):
         """Counts kernels."""
 
@@ -218,7 +224,7 @@ def lower(
             pass
 
     with _lowering_only(), event.install_listener("numba:compile", Count()):
-        kernel = compiled_kernels(side_by_side=side_by_side)[run]
+        kernel = compiled_kernels(side_by_side=side_by_side)[_asked(form)[1]]
         pointers: Any = types.voidptr, types.voidptr
         function = (entry_of_run if side_by_side else entry)(form, kernel)
         whole = numba.njit(function, **OPTIONS)

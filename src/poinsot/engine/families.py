@@ -46,17 +46,29 @@ FAMILIES: tuple[type[Family], ...] = (
 Tables: Any = NamedTuple("Tables", [(family.__name__, family.Table) for family in FAMILIES])  # type: ignore[misc]
 
 
-def _through(hook: str, given: str, join: str = "; ", first: str = "") -> Any:
-    """Return the kernel (tables, ...) that calls one kernel of every family that has it."""
+def _through(
+    hook: str,
+    given: str,
+    join: str = "; ",
+    first: str = "",
+    also: str = "",
+    families: tuple[type[Family], ...] = FAMILIES,
+) -> Any:
+    """Return the kernel (tables, ...) that calls one kernel of every family that has it.
+
+    It takes further tables of all families if these have a name (`also`).
+    """
+    own = f", {also}" if also else ""
     space: dict[str, Any] = {"__name__": __name__}
     calls = [first] if first else []
-    for family in FAMILIES:
+    for family in families:
         name, function = family.__name__, getattr(family.kernels, hook)
         if function is not None:
             space[f"{hook}_{name}"] = function
-            calls.append(f"{hook}_{name}(tables.{name}{given and ', '}{given})")
+            further = own and f"{own}.{name}"
+            calls.append(f"{hook}_{name}(tables.{name}{further}{given and ', '}{given})")
     body = f"{'return ' if first else ''}{join.join(calls)}"
-    exec(f"def {hook}(tables{given and ', '}{given}):\n    {body}", space)
+    exec(f"def {hook}(tables{own}{given and ', '}{given}):\n    {body}", space)
     return kernel(space[hook])
 
 
@@ -73,3 +85,7 @@ accept = _through("accept", "")
 place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
+start = _through("start", "state")
+#: What families add that can be taken back.
+act_reversibly = _through("act", "step, tiles", families=tuple(f for f in FAMILIES if f.reversible))
+backward = _through("backward", "step, mu, frames", also="by")

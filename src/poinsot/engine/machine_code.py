@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine.calls import pack
-from poinsot.engine.job import Job
 
-#: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks.
+#: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks. The
+#: last one takes steps of the plain form backwards, see `engine.backward`.
 FORMS: Mapping[str, tuple[str, ...]] = {
     "plain": ("stabilised", "spins"),
     "stabilised": ("spins",),
     "quaternions": ("stabilised",),
+    "backward": ("stabilised", "spins"),
 }
 
 #: What the name of a form ends in, if it is for many runs side by side.
@@ -221,8 +222,8 @@ class Kernel:
         self._room = (ctypes.c_int64 * 2)()
         self._returned = ctypes.byref(self._room, 0), ctypes.byref(self._room, 8)
 
-    def __call__(self, job: Job) -> tuple[int, int]:
-        """Run a job; return how many steps were taken, and how many rows saved."""
+    def __call__(self, job: Any) -> tuple[int, int]:
+        """Run a `Job` or a `Sweep`; return how many steps were taken, and how many rows saved."""
         return self.at(pack(job))
 
     def at(self, words: NDArray[np.int64]) -> tuple[int, int]:

@@ -22,14 +22,18 @@ from poinsot.kernels.algebra import (
     Vec,
     add_four,
     adjugate,
+    apply,
     apply_columns,
     columns,
     four,
+    gather,
     inverse_by_rows,
     less,
+    put,
     put_columns,
     put_four,
     scale_four,
+    sub,
     three,
     tile,
     tile_columns,
@@ -315,6 +319,41 @@ def solve(schedule: Schedule, tiles: Array, x: Array) -> None:
         for i in range(1, count + 1):
             xp = less(xp, columns(tiles, upper - i), _known(x, entries, last - i))
         put_four(x, node, 0, xp)
+
+
+@kernel
+def solve_transposed(schedule: Schedule, tiles: Array, x: Array) -> None:
+    """Replace x (nodes, 4) by A^-T x, tiles being the factors of A = L D U."""
+    pivots, entries = schedule.pivots, schedule.entries
+    for p in range(pivots.shape[0] - 1):
+        node, first, count, pivot = row_of(pivots, p)
+        known = vector(x, node, 0)
+        for i in range(count):
+            other, U = 0 + entries[first + i], tile_columns(tiles, pivot + 1 + count + i)
+            put(x, other, 0, sub(vector(x, other, 0), apply(U, known)))
+    for p in range(pivots.shape[0] - 2, -1, -1):
+        node, first, count, pivot = row_of(pivots, p)
+        found = apply(tile_columns(tiles, pivot), vector(x, node, 0))
+        for i in range(1, count + 1):
+            L = tile_columns(tiles, pivot + 1 + count - i)
+            found = sub(found, apply(L, _known(x, entries, first + count - i)))
+        put(x, node, 0, found)
+
+
+@kernel
+def multiply_transposed(schedule: Schedule, tiles: Array, x: Array, found: Array) -> None:
+    """Set found (nodes, 4) to A^T x, of tiles that are not factorised."""
+    pivots, entries = schedule.pivots, schedule.entries
+    for p in range(pivots.shape[0] - 1):
+        node, first, count, pivot = row_of(pivots, p)
+        own = vector(x, node, 0)
+        gather(found, node, 0, apply(tile_columns(tiles, pivot), own))
+        for i in range(count):
+            other = 0 + entries[first + i]
+            L = tile_columns(tiles, pivot + 1 + i)
+            U = tile_columns(tiles, pivot + 1 + count + i)
+            gather(found, node, 0, apply(L, vector(x, other, 0)))
+            gather(found, other, 0, apply(U, own))
 
 
 @arithmetic

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares
 
-from poinsot.analysis.gradients import sensitivities
+from poinsot.analysis.gradients.interface import sensitivities
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Box
 from poinsot.gallery.example import Check, Example, vanishing

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.integrate import solve_bvp, solve_ivp
 from scipy.optimize import minimize
 
-from poinsot.analysis.gradients import gradient
+from poinsot.analysis.gradients.interface import gradient
 from poinsot.analysis.losses import Final
 from poinsot.bodies.shapes import Box, RigidBody
 from poinsot.gallery.example import Check, Example, vanishing

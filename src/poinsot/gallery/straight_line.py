@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from poinsot.analysis.gradients import sensitivities
+from poinsot.analysis.gradients.interface import sensitivities
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example, vanishing
 from poinsot.model import Model

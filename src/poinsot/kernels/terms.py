@@ -8,6 +8,11 @@ from poinsot.kernels.kernel import inline
 
 #: Columns of terms: directions a on A and b on B, points on either, coefficient.
 DIRECTION_A, DIRECTION_B, POINT_A, POINT_B, COEFFICIENT = 0, 3, 6, 9, 12
+#: Of constraints, after those: a constant for each of up to three equations, and the vector in
+#: which they differ, times their coefficient. Columns of places: how many equations; node and first
+#: slot of the multipliers.
+CONSTANT, VARIED = 13, 16
+COUNT, NODE, SLOT = 3, 4, 5
 
 DOT, OFFSET, DISTANCE = 0, 1, 2
 NONE: Vec = (0.0, 0.0, 0.0)

@@ -62,6 +62,11 @@ class Kernels(NamedTuple):
         Sets at the end of a step what is not as for a rigid body.
     save : (table, x, mid)
         Writes states of its own, after a step and in its middle.
+    backward : (table, by, step, mu, frames)
+        Adds the derivatives of mu (nodes, 4) times residuals by frames at the midpoint, and
+        subtracts those by its numbers from the table `by`; see `engine.backward`.
+    start : (table, state)
+        Sets what its parts remember of the start of a step, near what they remember already.
     """
 
     act: Kernel | None
@@ -76,6 +81,8 @@ class Kernels(NamedTuple):
     place: Kernel | None = None
     end: Kernel | None = None
     save: Kernel | None = None
+    backward: Kernel | None = None
+    start: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +139,9 @@ class Family(ABC):
     loads: ClassVar[bool] = True
     #: Whether the derivatives of its residuals cost many times as much as these.
     costly: ClassVar[bool] = False
+    #: Whether its residuals are, but for the sign, those of the same step taken back, from the end
+    #: with -h, as long as no laws are among its parts; then steps can be gone through backwards.
+    reversible: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(self, assembly: Assembly) -> None:

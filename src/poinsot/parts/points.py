@@ -48,6 +48,7 @@ from poinsot.kernels.tables import (
     half_turn,
     twist,
 )
+from poinsot.parts.constraints_backward import points_backward
 from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
 from poinsot.parts.stabilised_constraints import (
@@ -141,7 +142,12 @@ class Points(Family):
 
     Table: ClassVar = Part
     kernels: ClassVar = Kernels(
-        common_points, stabilised_points, point_gaps, fold=fold, unfold=unfold
+        common_points,
+        stabilised_points,
+        point_gaps,
+        fold=fold,
+        unfold=unfold,
+        backward=points_backward,
     )
     loads: ClassVar = False
 

@@ -38,17 +38,26 @@ from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure_closure, measure_reaction, push
 from poinsot.kernels.tables import DIRECTORS, KIND, A, B, Part, R, frame, half_turn, twist
-from poinsot.kernels.terms import DISTANCE, DOT, NONE, UNIT, gather_blocks
+from poinsot.kernels.terms import (
+    CONSTANT,
+    COUNT,
+    DISTANCE,
+    DOT,
+    NODE,
+    NONE,
+    SLOT,
+    UNIT,
+    VARIED,
+    gather_blocks,
+)
+from poinsot.parts.constraints_backward import rows_backward
 from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
 from poinsot.parts.stabilised_constraints import stabilised_places, stabilised_rows
 
-#: Columns of numbers after those of a term: a constant for each of up to three equations, and the
-#: vector in which they differ, times their coefficient.
-CONSTANT, VARIED = 13, 16
-#: Columns of places: how many equations; node and first slot of the multipliers; tiles of the node
-#: with (T_A, R_A, T_B, R_B), column and row; tiles of these four with each other, 16 of them.
-COUNT, NODE, SLOT, COLUMN, ROW, PAIR = 3, 4, 5, 6, 10, 14
+#: Columns of places after node and slot: tiles of the node with (T_A, R_A, T_B, R_B), column and
+#: row; tiles of these four with each other, 16 of them.
+COLUMN, ROW, PAIR = 6, 10, 14
 
 
 @kernel
@@ -217,7 +226,7 @@ class Rows(Family):
     """Constraints of joints that are products of vectors, but for common points."""
 
     Table: ClassVar = Part
-    kernels: ClassVar = Kernels(constraint_rows, stabilised_rows, row_gaps)
+    kernels: ClassVar = Kernels(constraint_rows, stabilised_rows, row_gaps, backward=rows_backward)
     loads: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:

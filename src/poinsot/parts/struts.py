@@ -323,6 +323,15 @@ def go_on(struts: Along) -> None:
         struts.chi[0, k] = struts.chi[1, k]
 
 
+@kernel
+def begin_at(struts: Along, state: Array) -> None:
+    """Begin a step with the coordinates of a state, angles within half a turn of those here."""
+    for j in range(struts.places.shape[0]):
+        for k in range(struts.places[j, FIRST], struts.places[j, LAST]):
+            if struts.acts.places[k, ROLE] not in (DAMPER, MOTOR):
+                struts.chi[0, k] = coordinate(struts, j, state, struts.chi[0, k])
+
+
 @inline
 def coordinate(struts: Along, k: int, state: Array, about: float) -> float:
     """Return the coordinate of strut k, an angle within half a turn of another."""
@@ -379,8 +388,15 @@ class Struts(Family):
 
     Table: ClassVar = Along
     kernels: ClassVar = Kernels(
-        struts_act, struts_act, begin=forget, energy=stored, ended=lost, accept=go_on
+        struts_act,
+        struts_act,
+        begin=forget,
+        energy=stored,
+        ended=lost,
+        accept=go_on,
+        start=begin_at,
     )
+    reversible: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         springs = [_spring(p) for p in assembly.potentials if isinstance(p, CoordinatePotential)]

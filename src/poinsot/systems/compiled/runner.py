@@ -66,7 +66,7 @@ class MechanismRunner(Runner):
         self.bodies = len(system.layout.bodies)
         self.networks = next(f for f in self.parts.families if isinstance(f, PortNetworks))
         self.ports = self._ports()
-        self.state, self.ahead, self.before = (self._rest() for _ in range(3))
+        self.state, self.ahead, self.before = (self.rest() for _ in range(3))
         nodes, moving = made.graph.nodes + 1, self.bodies + 1
         stage = np.zeros((moving, self.width))
         stage[:, : tables.VELOCITY] = self.state[:, : tables.VELOCITY]
@@ -154,10 +154,11 @@ class MechanismRunner(Runner):
     def _thorough(self) -> tuple[job.Machine, job.Work]:
         """The machine with the exact tangent, for steps on which the decoupled one fails."""
         if self._other is None:
-            self._other = self._make_thorough()
+            self._other = self.thorough_machine()
         return self._other
 
-    def _make_thorough(self) -> tuple[job.Machine, job.Work]:
+    def thorough_machine(self) -> tuple[job.Machine, job.Work]:
+        """Return another machine for this run, with the exact tangent."""
         full, repeated = self.tables(), self.machine.repeated
         machine = full.machine(self.system.directors(self.x))
         # What is left out is the same; no matrix is kept, so that nothing is to be remembered.
@@ -483,7 +484,7 @@ class MechanismRunner(Runner):
             iterations=sums[:, job.LAST_ITERATIONS].astype(np.intp),
         )
 
-    def _rest(self) -> Array:
+    def rest(self) -> Array:
         """Return room for the motion of bodies and the ground, which stays at the origin."""
         state = np.zeros((self.bodies + 1, self.columns))
         state[:, tables.DIRECTORS : tables.VELOCITY] = np.eye(3).reshape(-1)

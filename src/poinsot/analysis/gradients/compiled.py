@@ -1,0 +1,162 @@
+"""The discrete adjoint in machine code: of runs in directors, by the tables of the engine.
+
+What parameters change are the numbers of tables. One sweep gives the gradient by all of these, and
+how they change with a parameter is looked up beside the run, in the models near by.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from poinsot.analysis.gradients.adjoint import Adjoint
+from poinsot.analysis.gradients.results import Gradient
+from poinsot.analysis.gradients.run import TOGETHER, Run
+from poinsot.analysis.losses import Bound
+from poinsot.errors import NoDerivativeError
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.runner import Memory, Totals
+from poinsot.run.compiled import CompiledEngine, inputs_of
+
+#: So many steps does machine code take at once: what it saves of them stays in the cache.
+BLOCK = 2048
+
+
+class UnableError(Exception):
+    """Machine code does not go backwards through something, which is the message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Where steps can be taken from again: the first one, and all that was known there."""
+
+    first: int
+    x: Vector
+    turned: Vector
+    memory: Memory
+    totals: Totals
+
+
+class CompiledBackward(Adjoint):
+    """The discrete adjoint of a loss, many steps at a time."""
+
+    def __init__(self, run: Run, bound: Bound) -> None:
+        super().__init__(run, bound)
+        from poinsot.systems.compiled.backward import DirectorSweep, not_backwards
+        from poinsot.systems.compiled.runner import DirectorRunner
+
+        problem = run.problem
+        if run.held is not None:
+            raise UnableError("what controllers hold")
+        engine = run.engine()
+        runner = engine.runner if isinstance(engine, CompiledEngine) else None
+        if not isinstance(runner, DirectorRunner):
+            raise UnableError(f"'{problem.scheme.name}' in these coordinates")
+        lacking = not_backwards(runner)
+        if lacking:
+            raise UnableError(lacking)
+        redundant = runner.system.mechanism.redundant
+        if redundant and any(channel.kind == "reaction" for channel in bound.channels):
+            raise UnableError("reactions of joints of which some repeat others")
+        self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        self.whole = len(problem.clock.fractions)
+        # States and their derivatives of a segment are there together.
+        room = int(run.memory / (16 * problem.system.n)) // self.whole
+        self.size = self.whole * max(TOGETHER, room)
+        self.checkpoints: list[Checkpoint] = []
+
+    @cached_property
+    def changes(self) -> tuple[Array, Array]:
+        """How numbers of bodies and joints change with parameters, and weights of models near by.
+
+        Of these there are as many as differ in the numbers of what else acts; (parameters, ...)
+        """
+        directions, sweep = self.run.variations.directions, self.sweep
+        rows = np.zeros((len(directions), sweep.slopes.size))
+        models = dict[bytes, Vector]()
+        weights: list[dict[bytes, float]] = []
+        for row, direction in zip(rows, directions, strict=True):
+            own: dict[bytes, float] = {}
+            for weight, problem in direction.nearby:
+                numbers = sweep.numbers(problem.system)
+                if numbers is None:
+                    raise UnableError(f"'{direction.name}', which changes the structure of tables")
+                row += weight * numbers[0]
+                key = numbers[1].tobytes()
+                models[key] = numbers[1]
+                own[key] = own.get(key, 0.0) + weight
+            weights.append(own if len(own) > 1 else {})
+        used = list(dict.fromkeys(key for own in weights for key in own))
+        sweep.use([models[key] for key in used])
+        by_model = [[own.get(key, 0.0) for key in used] for own in weights]
+        return rows, np.array(by_model).reshape(len(rows), len(used))
+
+    def gradient(self) -> Gradient:
+        """Return the loss and its derivatives."""
+        run, clock, whole = self.run, self.run.problem.clock, self.whole
+        directions, (by_numbers, by_models) = run.variations.directions, self.changes
+        measure, sizes = self.measured(run.problem), run.linear.sizes
+        samples, du = run.variations.samples, list[tuple[Vector, Array]]()
+        rows, x, turned = [], np.zeros((0, 0)), np.zeros((0, 0))
+        for x, turned in self._forwards():
+            rows.append(
+                measure(x[whole if rows else 0 :: whole], turned[whole if rows else 0 :: whole])
+            )
+        value, slopes = self.judge(np.concatenate(rows))
+        self.sweep.end(x[-1], turned[-1])
+        lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
+        for k in reversed(range(len(self.checkpoints))):
+            point = self.checkpoints[k]
+            if k + 1 < len(self.checkpoints):
+                x, turned = self._segment(point)
+            start, last = 0 if k == 0 else 1, point.first + len(x) - 1
+            some = slice(start * whole, None, whole)
+            own = slopes[point.first // whole + start : last // whole + 1]
+            seeds = np.zeros_like(x)
+            seeds[some] = measure.back(own, x[some], turned[some], sizes)
+            found += self.by_parameters(x[some], turned[some], own)
+            times = clock.span(clock.before + point.first, clock.before + last)
+            u = inputs_of(run.problem.system, times)
+            by_u = np.zeros((len(u), u.shape[1] if samples else 0))
+            done = self.sweep.back(times, u, x, seeds, lam, by_u)
+            du.append(((times[1:] + times[:-1]) / 2, by_u))
+            if done < times.size - 1:
+                t = float(times[times.size - 2 - done])
+                raise NoDerivativeError(f"step at t = {t:g} s: the tangent of the step is singular")
+            if k == 0:
+                lam += seeds[0]
+        found += np.array([lam @ direction.dx0 for direction in directions])
+        found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
+        t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
+        return Gradient(value, self.shaped(found, t, by_u), "compiled")
+
+    def _forwards(self) -> Iterator[tuple[Array, Array]]:
+        """Take the whole run; yield states and angles of every segment, its first ones included."""
+        run, problem = self.run, self.run.problem
+        totals, first = run.totals(), 0
+        x, turned = problem.x, problem.turned
+        while first < problem.clock.steps:
+            memory = self.engine.memory()
+            self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
+            xs, turns = self._steps(first, x, turned, totals)
+            yield xs, turns
+            first, x, turned = first + len(xs) - 1, xs[-1], turns[-1]
+
+    def _segment(self, point: Checkpoint) -> tuple[Array, Array]:
+        """Return states and angles from a checkpoint on, computed again."""
+        self.engine.restore(point.memory)
+        return self._steps(point.first, point.x, point.turned, point.totals.copy())
+
+    def _steps(self, first: int, x: Vector, turned: Vector, totals: Totals) -> tuple[Array, Array]:
+        """Return states and angles from one on to the end of its segment."""
+        count = min(self.size, self.run.problem.clock.steps - first)
+        xs, turns = np.empty((count + 1, x.size)), np.empty((count + 1, turned.size))
+        xs[0], turns[0], done = x, turned, 0
+        while done < count:
+            most = min(BLOCK, count - done)
+            block = self.run.advance(self.engine, first + done, most, 1, totals)
+            rows = slice(done + 1, done + 1 + block.steps)
+            xs[rows], turns[rows] = block.saved.x, block.saved.turned
+            done += block.steps
+        return xs, turns

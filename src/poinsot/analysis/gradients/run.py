@@ -1,0 +1,307 @@
+"""A run whose steps can be looked at again, from either end."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from poinsot.analysis.held import Held, Memory
+from poinsot.analysis.measured import Measured
+from poinsot.analysis.variations import Chosen, Direction, Studied, Variations, equations_of
+from poinsot.errors import InputError, NoDerivativeError, PoinsotError
+from poinsot.inputs import positive
+from poinsot.ph.general_stages import stage_equations
+from poinsot.ph.linear_steps import Linearisation, LinearStep
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.newton import NewtonFailure, solve
+from poinsot.ph.runner import Block, Totals, counted
+from poinsot.ph.scheme import Scheme
+from poinsot.ph.signals import Signal
+from poinsot.ph.stages import Newton, StageEquations
+from poinsot.ph.system import PHSystem
+from poinsot.result.channels import Channel
+from poinsot.run.engine import Engine
+from poinsot.run.engines import ENGINES, choose_engine
+from poinsot.run.problem import Compilable, Problem
+from poinsot.systems.measuring import Measurement
+
+#: So much memory do the states of a run take at most [bytes]; others are computed again.
+MEMORY = 2**28
+#: So many steps are looked at together.
+TOGETHER = 256
+#: Derivatives that stages give are checked in every so many steps.
+CHECKED = 64
+
+
+class Options(TypedDict, total=False):
+    """How a run is taken, see `gradient`; h and t_end are required."""
+
+    h: float
+    t_end: float
+    t_start: float
+    scheme: str | Scheme | None
+    coordinates: str | None
+    x0: ArrayLike | Mapping[str, ArrayLike] | None
+    inputs: Mapping[str, Signal | ArrayLike] | None
+    engine: str
+    newton: Newton | None
+    memory: float
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A step that was taken: its equations, their solution, the angles [rad] at its start.
+
+    `number` counts all substeps; t is the time at its start [s], and `memory` what controllers held
+    before that.
+    """
+
+    equations: StageEquations
+    w: Vector
+    turned: Vector
+    number: int
+    t: float
+    memory: Memory | None
+
+
+class Run:
+    """A run whose steps can be looked at again, some at a time, from either end."""
+
+    def __init__(self, variations: Variations, engine: str, newton: Newton, memory: float) -> None:
+        self.variations, self.problem = variations, variations.problem
+        problem, self.newton, self.asked = variations.problem, newton, engine
+        self.memory = memory
+        self._held: dict[int, Held] = {}
+        self.held = self.held_of(problem) if problem.sampled.controllers else None
+        self.memories: list[Memory] = []
+        system, clock = problem.system, problem.clock
+        self.every = max(1, int(np.ceil(16 * system.n * clock.whole / memory)))
+        if (
+            self.held is not None
+        ):  # what controllers hold is kept for every step, and states with it
+            self.every, self.asked = 1, "reference"
+        whole = len(clock.fractions)
+        self.times = clock.span(clock.before, clock.steps)[::whole]
+        self.linear = Linearisation(system.sizes(problem.x), ~system.algebraic)
+
+    @classmethod
+    def of(
+        cls,
+        model: Studied,
+        chosen: Chosen,
+        *,
+        h: float,
+        t_end: float,
+        t_start: float = 0.0,
+        scheme: str | Scheme | None = None,
+        coordinates: str | None = None,
+        x0: Any = None,
+        inputs: Mapping[str, Signal | ArrayLike] | None = None,
+        engine: str = "auto",
+        newton: Newton | None = None,
+        memory: float = MEMORY,
+    ) -> "Run":
+        """Return the run that a user asks for."""
+        if engine not in ENGINES:
+            raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
+
+        def pose(made: PHSystem | Compilable, start: Any) -> Problem:
+            return Problem.of(made, scheme, coordinates, (h, t_start, t_end), start, None, inputs)
+
+        variations = Variations(model, chosen, pose, inputs, x0)
+        return cls(variations, engine, newton or Newton(), positive(memory, "memory"))
+
+    def held_of(self, problem: Problem) -> Held:
+        """Return the controllers of a run."""
+        if id(problem) not in self._held:
+            self._held[id(problem)] = Held(problem)
+        return self._held[id(problem)]
+
+    # -- forwards -----------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> tuple[Array, Array]:
+        """States and angles after every `self.every` steps, from the start on."""
+        kept = [(self.problem.x, self.problem.turned)]
+        for first, x, turned in self.blocks():
+            due = (first + 1 + np.arange(len(x))) % self.every == 0
+            kept += zip(x[due], turned[due], strict=True)
+        xs, turns = zip(*kept, strict=True)
+        return np.array(xs), np.array(turns)
+
+    def blocks(self) -> Iterator[tuple[int, Array, Array]]:
+        """Yield the number of the first step, states at the ends of steps, and angles."""
+        clock, whole = self.problem.clock, len(self.problem.clock.fractions)
+        engine, totals, done = self.engine(), self.totals(), 0
+        count = TOGETHER * whole
+        if self.held is not None:
+            self.held.restore(self.held.start)
+            self.memories, count = [], whole
+        while done < clock.steps:
+            if self.held is not None:
+                self.memories.append(self.held.memory())
+            block = self.advance(engine, done, min(count, clock.steps - done), whole, totals)
+            yield done // whole, block.saved.x.copy(), block.saved.turned.copy()
+            done += block.steps
+
+    def engine(self) -> Engine:
+        """Return what takes the steps of the run, at its start."""
+        return choose_engine(self.problem, self.asked, self.newton)
+
+    def totals(self) -> Totals:
+        """Return sums over steps, before the first one."""
+        problem, system = self.problem, self.problem.system
+        supplied = np.zeros(len(system.ports) + len(system.connected))
+        energy = system.near(problem.turned).H(problem.x)
+        return Totals(energy, 0.0, supplied, problem.turned)
+
+    def advance(
+        self, engine: Engine, first: int, count: int, save_every: int, totals: Totals
+    ) -> Block:
+        """Take up to so many substeps; one that fails has no derivative."""
+        clock = self.problem.clock
+        try:
+            block = engine.advance(clock, first, count, save_every, totals)
+        except (NewtonFailure, PoinsotError) as error:
+            t = float(clock.at(first))
+            raise NoDerivativeError(
+                f"the step from t = {t:g} s fails, so that there is no run to derive: {error}"
+            ) from error
+        if block.split_steps:
+            raise NoDerivativeError(
+                f"a step before t = {block.reached:g} s was taken in pieces, whose sizes "
+                "change with parameters; take smaller steps"
+            )
+        return block
+
+    def step(self, n: int, x: Vector, turned: Vector, x1: Vector | None) -> list[Taken]:
+        """Return step n from x, in its substeps; its end is near x1 if that is known."""
+        problem, clock = self.problem, self.problem.clock
+        whole = len(clock.fractions)
+        ends = clock.span(clock.before + n * whole, clock.before + (n + 1) * whole)
+        taken, memory = [], None if self.held is None else self.memories[n]
+        for k in range(whole):
+            t, h, number, before = (
+                (ends[k] + ends[k + 1]) / 2,
+                ends[k + 1] - ends[k],
+                n * whole + k,
+                memory,
+            )
+            if self.held is not None and memory is not None:
+                memory = self.held.take(memory, number, float(ends[k]), x, turned)
+            system = problem.system.near(turned)
+            known = problem.scheme, float(t), x, system.u_of_step(float(t), float(h)), float(h)
+            equations = stage_equations(system.remembering(), *known)
+            guess = equations.guess
+            if x1 is not None and whole == 1:
+                guess = equations.guess_of(x1)
+            try:
+                found = solve(equations.evaluate, guess, self.newton, equations.labels)
+            except NewtonFailure as failure:
+                raise NoDerivativeError(
+                    f"the step from t = {ends[k]:g} s fails: {failure.reason}"
+                ) from None
+            own = stage_equations(system, *known)
+            taken.append(Taken(own, found.x, turned, number, float(ends[k]), before))
+            x, _ = equations.finish(found.x)
+            turned = counted(system.angles(x), turned)
+        return taken
+
+    def segment(self, first: int, last: int) -> tuple[list[list[Taken]], Array, Array]:
+        """Return steps from `first` to `last`, and all states and angles there; (steps + 1, ...).
+
+        The first is one of those after which states are kept.
+        """
+        xs, turns = self.rows
+        states, angles, steps = [], [], []
+        for n in range(first, last):
+            if n % self.every == 0:
+                x, turned = xs[n // self.every], turns[n // self.every]
+            states.append(x)
+            angles.append(turned)
+            step = self.step(n, x, turned, xs[n + 1] if self.every == 1 else None)
+            steps.append(step)
+            x, _ = step[-1].equations.finish(step[-1].w)
+            turned = counted(self.problem.system.angles(x), step[-1].turned)
+        return steps, np.array([*states, x]), np.array([*angles, turned])
+
+    def segments(self) -> list[tuple[int, int]]:
+        """Return the first step of each segment, and the one after its last."""
+        size, steps = self.every * -(-TOGETHER // self.every), self.problem.clock.whole
+        return [(k, min(k + size, steps)) for k in range(0, steps, size)]
+
+    # -- steps and parameters -----------------------------------------------------------------
+
+    def linear_step(self, taken: Taken) -> LinearStep:
+        """Return the linear map of a step."""
+        t = taken.equations.t
+        try:
+            return self.linear(taken.equations, taken.w, check=taken.number % CHECKED == 0)
+        except NoDerivativeError as error:
+            raise NoDerivativeError(f"step at t = {t:g} s: {error}") from None
+
+    def by(self, directions: Sequence[Direction], taken: Taken) -> tuple[Array, Array]:
+        """Return dF and dM by parameters, a column each."""
+        base, w = taken.equations, taken.w
+        dF = np.zeros((w.size, len(directions)))
+        dM = np.zeros((base.x0.size, len(directions)))
+        own: list[tuple[Vector, Vector | float]] = []
+
+        def ends(problem: Problem) -> tuple[Vector, Vector | float]:
+            if problem is self.problem and own:
+                return own[0]
+            columns = None if self.held is None else self.held.columns
+            there = equations_of(problem, base, taken.turned, columns)
+            end = there.finish(w)[0] if base.ends_by_parameters else 0.0
+            if problem is self.problem:
+                own.append((there.residual(w), end))
+                return own[0]
+            return there.residual(w), end
+
+        for k, direction in enumerate(directions):
+            for weight, problem in direction.nearby:
+                F, M = ends(problem)
+                dF[:, k] += weight * F
+                dM[:, k] += weight * M
+        return dF, dM
+
+    def by_samples(self, directions: Sequence[Direction], taken: Taken) -> Array:
+        """Return the derivative of what controllers hold by parameters, a column each."""
+        assert self.held is not None
+        assert taken.memory is not None
+        at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
+        found = np.zeros((self.held.start[0].size, len(directions)))
+        for k, direction in enumerate(directions):
+            for weight, problem in direction.nearby:
+                found[:, k] += weight * self.held_of(problem).take(*at)[0]
+        return found
+
+    def by_inputs(self, taken: Taken) -> tuple[Array, Array]:
+        """Return dF and dM by all inputs of the system; (unknowns, m) and (n, m)."""
+        base, w = taken.equations, taken.w
+        F, M = [], []
+        for k in range(base.u.size):
+            shift = np.zeros(base.u.size)
+            shift[k] = max(1.0, abs(base.u[k]))
+            up, down = (base.with_inputs(base.u + sign * shift) for sign in (1, -1))
+            F.append((up.residual(w) - down.residual(w)) / (2 * shift[k]))
+            M.append(np.zeros(base.x0.size))
+            if base.ends_by_parameters:
+                M[-1] = (up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k])
+        return np.array(F).T, np.array(M).T
+
+    # -- what is measured ---------------------------------------------------------------------
+
+    def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "Measured"]:
+        """Return what measures channels of states, with angles near those of the run."""
+        made: dict[int, Measured] = {}
+
+        def of(problem: Problem) -> Measured:
+            if id(problem) not in made:
+                made[id(problem)] = Measured(Measurement(problem.system, channels))
+            return made[id(problem)]
+
+        return of

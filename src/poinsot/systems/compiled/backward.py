@@ -1,0 +1,203 @@
+"""Takes runs in directors backwards in machine code: gradients by states, and by tables."""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.engine import machine_code
+from poinsot.engine.backward import Sweep
+from poinsot.engine.calls import hints_of
+from poinsot.engine.families import Tables as PartTables
+from poinsot.engine.tiles import aligned
+from poinsot.kernels import tables
+from poinsot.parts.family import real
+from poinsot.ph.matrices import Vector
+from poinsot.systems.compiled.machine import Parts
+from poinsot.systems.compiled.runner import DirectorRunner
+from poinsot.systems.directors import DirectorForm
+
+Array = NDArray[np.float64]
+
+
+def not_backwards(runner: DirectorRunner) -> str:
+    """Return what machine code does not take backwards, nothing if it can."""
+    if runner.system.stabilised:
+        return "the stabilised form"
+    for family in runner.parts.families:
+        if len(family) and not (family.kernels.backward or family.reversible):
+            return f"the family {type(family).__name__}"
+        if family.dry:
+            return "dry friction"
+    if runner.parts.laws:
+        return "laws that are functions"
+    if runner.work.refinement.matrix.size:
+        return "loops of bodies of very different masses"
+    return ""
+
+
+class DirectorSweep:
+    """Goes through steps of a run backwards, some at a time, the last ones first.
+
+    Parameters
+    ----------
+    runner : DirectorRunner
+        What has taken them.
+    """
+
+    def __init__(self, runner: DirectorRunner) -> None:
+        self.runner, self.plan = runner, runner.tables()
+        machine, self.work = runner.thorough_machine()
+        self.acting = [family.reversible and len(family) > 0 for family in runner.parts.families]
+        self.own = self._acting_numbers(machine.parts)
+        self.block = self.own.copy()
+        self.machine = machine._replace(parts=self._in_a_block(machine.parts))
+        nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
+        self.stage, self.state = runner.carried.stage.copy(), runner.rest()
+        self.by_bodies = np.zeros_like(machine.bodies.numbers)
+        self.by_parts = _emptied(machine.parts)
+        self.room: dict[str, Array] = {
+            "state": runner.rest(),
+            "ahead": runner.rest(),
+            "multiplier": np.zeros((nodes, 3)),
+            "gap": np.zeros((nodes, 3)),
+            "frames": np.zeros((moving, tables.VELOCITY)),
+            **{name: aligned(nodes, 4) for name in ("mu", "ends", "spare")},
+            "tiles": aligned(self.plan.tiles.count + 1, 12),
+        }
+        self.use([])
+
+    def use(self, models: list[Vector]) -> None:
+        """Take numbers of what acts in models near by, in whose residuals there is interest."""
+        self.nearby = np.array(models).reshape(len(models), self.own.size)
+        self.by_nearby = np.zeros(len(models))
+
+    def end(self, x: Vector, turned: Vector) -> None:
+        """Go backwards from this state."""
+        system = self.runner.system
+        for family in self.runner.parts.families:
+            family.start(system.directors(x), system.layout.counted(turned))
+
+    def back(
+        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+    ) -> int:
+        """Make lam, the gradient by the last of states x, that by the first; return steps done.
+
+        Derivatives of the loss by states, `seeds`, are added at all but the first. What it is by
+        the numbers of tables, and by those of models near by, is kept; that by inputs is written.
+        """
+        asked = Sweep(
+            machine=self.machine,
+            by_bodies=self.by_bodies,
+            by_parts=self.by_parts,
+            places=self.plan.places,
+            times=times,
+            u=u.copy(),
+            y=np.zeros_like(u),
+            x=x,
+            seeds=seeds,
+            lam=lam,
+            acting=any(self.acting),
+            numbers=self.block,
+            own=self.own,
+            nearby=self.nearby,
+            by_nearby=self.by_nearby,
+            by_u=by_u,
+            stage=self.stage,
+            work=self.work,
+            **self.room,
+        )
+        return machine_code.function("backward")(asked)[0]
+
+    # -- numbers of tables --------------------------------------------------------------------
+
+    @property
+    def slopes(self) -> Vector:
+        """The gradient by all numbers of bodies and joints; (numbers,)."""
+        return _flat([self.by_bodies, *_numbers(self._others(self.by_parts))])
+
+    def numbers(self, system: DirectorForm) -> tuple[Vector, Vector] | None:
+        """Return the numbers of bodies and joints of another system, and those of what acts.
+
+        None if its tables have another structure.
+        """
+        mechanism, plan, families = system.mechanism, self.plan, self.runner.parts.families
+        others = Parts.of(mechanism, system.layout).families
+        if [len(family) for family in families] != [len(family) for family in others]:
+            return None
+        parts = PartTables(
+            *(
+                family.table(plan.graph, plan.tiles) if len(family) else table
+                for family, table in zip(others, self.machine.parts, strict=True)
+            )
+        )
+        if not _alike(parts, self.machine.parts):
+            return None
+        bodies = real(2 * mechanism.inertia, mechanism.weight)
+        return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
+
+    def _others(self, parts: PartTables) -> list[Any]:
+        return [table for table, acts in zip(parts, self.acting, strict=True) if not acts]
+
+    def _acting_numbers(self, parts: PartTables) -> Vector:
+        acting = [table for table, acts in zip(parts, self.acting, strict=True) if acts]
+        return _flat(_numbers(acting))
+
+    def _in_a_block(self, parts: PartTables) -> PartTables:
+        """Return tables of what acts with their numbers in one array."""
+        first = 0
+
+        def moved(table: Any) -> Any:
+            nonlocal first
+            if not isinstance(table, tuple):
+                return table
+            fields = []
+            for value, hint in zip(table, hints_of(type(table)), strict=True):
+                if isinstance(value, tuple) or not _is_numbers(value, hint):
+                    fields.append(moved(value))
+                    continue
+                fields.append(self.block[first : first + value.size].reshape(value.shape))
+                first += value.size
+            return type(table)(*fields)
+
+        return PartTables(
+            *(
+                moved(table) if acts else table
+                for table, acts in zip(parts, self.acting, strict=True)
+            )
+        )
+
+
+def _emptied(table: Any) -> Any:
+    """Return tables of the same shapes with zeros for numbers."""
+    if isinstance(table, tuple):
+        return type(table)(*map(_emptied, table))
+    return np.zeros_like(table) if table.dtype.kind == "f" else table
+
+
+def _is_numbers(value: NDArray[Any], hint: Any) -> bool:
+    """Tell whether an array has numbers that kernels do not write to."""
+    return value.dtype.kind == "f" and "written" not in get_args(hint)[2:]
+
+
+def _numbers(table: Any) -> Iterator[Array]:
+    """Yield all arrays of numbers in tables."""
+    hints = hints_of(type(table)) if hasattr(table, "_fields") else len(table) * (None,)
+    for value, hint in zip(table, hints, strict=True):
+        if isinstance(value, tuple):
+            yield from _numbers(value)
+        elif _is_numbers(value, hint):
+            yield value
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Tell whether tables differ in numbers only."""
+    if isinstance(a, tuple):
+        return all(_alike(one, other) for one, other in zip(a, b, strict=True))
+    same: bool = a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
+    return same
+
+
+def _flat(found: Iterator[Array] | list[Array]) -> Vector:
+    return np.concatenate([np.zeros(0), *(each.reshape(-1) for each in found)])
