@@ -193,7 +193,7 @@ def check(result: Result) -> list[Check]:
     return [
         *compare(names, limit, PUBLISHED, 1e-5, "[MM08]"),
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-12),
-        vanishing("hinges apart by [m]", result.constraint_error, 1e-12),
+        vanishing("largest gap of a hinge [m]", result.constraint_error, 1e-12),
     ]
 
 

@@ -194,7 +194,7 @@ def check(result: Result) -> list[Check]:
     return [
         *checks,
         Check("largest w/L", float(deflection(result)[:, 1].max()), PEAK, 1e-3 * PEAK, "same"),
-        vanishing("energy gained less work of the motor [J]", gained - work, 1e-11),
+        vanishing("energy gained minus work of the motor [J]", gained - work, 1e-11),
         vanishing("largest gap of a joint [m]", result.constraint_error, 1e-14),
     ]
 
@@ -222,7 +222,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A slider-crank with an elastic coupler",
+    title="Slider-crank with an elastic coupler",
     source="[BAPM21, sec. 6.2, figs. 7 and 8]",
     scheme="ph-mp",
     h=STEP,

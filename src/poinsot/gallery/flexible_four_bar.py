@@ -177,7 +177,7 @@ def check(result: Result) -> list[Check]:
     """Compare frequencies with those of the continuum, at four and twelve elements."""
     source, checks = "exact Euler-Bernoulli values", list[Check]()
     for degrees, theirs in EXACT.items():
-        names = [f"omega_{k} at {degrees}° [rad/s], 4 elements a link" for k in (1, 2, 3)]
+        names = [f"omega_{k} at {degrees}° [rad/s], 4 elements per link" for k in (1, 2, 3)]
         ours = frequencies(degrees)
         checks += [
             Check(name, own, other, 3e-4 * other, source)
@@ -230,7 +230,7 @@ def _draw(ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    title="Frequencies of a four-bar of elastic links",
+    title="Frequencies of an elastic four-bar linkage",
     source="[BAPM21, sec. 6.1, table 1]",
     scheme="ph-mp",
     h=5e-4,

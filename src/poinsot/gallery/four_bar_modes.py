@@ -214,7 +214,7 @@ def check(result: Result) -> list[Check]:
         vanishing("largest error of frequency over the crank", f / f0 - 1, 1e-9, one_coordinate),
         vanishing("largest error of damping ratio", zeta / zeta0 - 1, 1e-8, one_coordinate),
         *compare(
-            ["crank angle at rest [rad]", "frequency at rest [rad/s]"],
+            ["crank angle in equilibrium [rad]", "frequency in equilibrium [rad/s]"],
             [turned, found],
             [float(phi), float(heavy.frequency(phi))],
             1e-7,
@@ -277,7 +277,7 @@ def _draw(ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    title="Modes of a four-bar over its crank angle",
+    title="Natural frequency of a four-bar linkage",
     source="own parameters, closed form",
     scheme="ph-mp",
     h=5e-4,

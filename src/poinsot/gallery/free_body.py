@@ -211,7 +211,7 @@ def _plot_sphere(L: Array, exact: Array, inertia: Array, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    title="Free rotation of an asymmetric body",
+    title="Free body",
     source="[KB24, sec. 5.3]",
     scheme="ph-mp-ggl",
     h=0.05,

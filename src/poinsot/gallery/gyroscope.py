@@ -207,11 +207,11 @@ def check(result: Result) -> list[Check]:
         vanishing("largest energy error [J]", result.stats.balance_error_max, 1e-13),
         *compare(names, limits, exact[:-1], 1e-8, source),
         Check(last, supplied, exact[-1], 1e-12, source),
-        vanishing("by the matrix at 0.1 s, h -> 0, all of these apart by", apart, 1e-8, source),
-        Check("order in angles", order(angles, exact), 2.0, 0.1, theory),
-        Check("order by the matrix", order(matrix, exact), 2.0, 0.1, theory),
+        vanishing("rotation matrix: largest difference at 0.1 s, h -> 0", apart, 1e-8, source),
+        Check("order with Euler angles", order(angles, exact), 2.0, 0.1, theory),
+        Check("order with the rotation matrix", order(matrix, exact), 2.0, 0.1, theory),
         vanishing("matrix through gimbal lock, largest |R R^T - I|", turned, 1e-12),
-        Check("angles stop at [s]", float(locked.time[-1]), lock, locked.h, "closed form"),
+        Check("time of gimbal lock [s]", float(locked.time[-1]), lock, locked.h, "closed form"),
     ]
 
 
@@ -293,7 +293,7 @@ def look(result: Result, disc: Disc = Disc()) -> Result:
 
 
 EXAMPLE = Example(
-    title="A gyroscope in gimbals, and gimbal lock",
+    title="Gyroscope and gimbal lock",
     source="[BHRS25, sec. 7.2]",
     scheme="ph-dg",
     h=2e-3,

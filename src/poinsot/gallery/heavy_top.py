@@ -166,7 +166,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Steady precession of a heavy top",
+    title="Heavy top",
     source="[KB24, sec. 5.4]",
     scheme="ph-mp",
     h=0.01,

@@ -173,7 +173,7 @@ def check(result: Result) -> list[Check]:
         checks += [
             Check(path, ours.values[k], value, tolerance, "SciPy, Lagrange"),
             Check(f"standard deviation of {path}", deviation, sigma, tolerance / 20, "SciPy"),
-            Check(f"{path}, off by its deviations", off, 0.0, 3.0, "truth"),
+            Check(f"{path}: error in standard deviations", off, 0.0, 3.0, "truth"),
         ]
     return checks
 
@@ -205,7 +205,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Mass and friction of a double pendulum from noisy angles",
+    title="Identify mass and friction from noisy angles",
     source="Lagrange's equations and Fisher's information, our own case",
     scheme="ph-mp",
     h=H,

@@ -151,8 +151,8 @@ def check(result: Result) -> list[Check]:
     mechanical = stored - stored[0] - result.port("shaft").energy
     return [
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-11),
-        vanishing("what is lost between coil and shaft [J]", shafts, 1e-11),
-        vanishing("mechanical energy less work of the shaft [J]", mechanical, 1e-11),
+        vanishing("energy lost between coil and shaft [J]", shafts, 1e-11),
+        vanishing("mechanical energy minus work of the shaft [J]", mechanical, 1e-11),
         vanishing("error of angle, rate and current at 0.5 s", error, 1e-5, "SciPy, h -> 0"),
     ]
 
@@ -182,7 +182,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A motor, a gear and a slider-crank",
+    title="Slider-crank with motor and gear",
     source="our own case; SciPy on the equations of one angle",
     scheme="ph-mp",
     h=0.001,

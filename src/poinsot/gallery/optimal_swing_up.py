@@ -173,10 +173,10 @@ def check(result: Result) -> list[Check]:
     limit = fine.cost + (fine.cost - coarse.cost) / 3
     return [
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-12),
-        Check("least cost, h -> 0 [N^2 s]", limit, exact, 0.25, "Pontryagin, solve_bvp"),
-        vanishing("largest slope of the cost there", [coarse.slope, fine.slope], 0.5),
-        vanishing("displacement at the end off its goal [m]", end_of(result)[0] - GOAL[0], 0.1),
-        vanishing("angle at the end off the upright [rad]", end_of(result)[1] - GOAL[1], 0.3),
+        Check("lowest cost, h -> 0 [N^2 s]", limit, exact, 0.25, "Pontryagin, solve_bvp"),
+        vanishing("largest component of the gradient", [coarse.slope, fine.slope], 0.5),
+        vanishing("error of the displacement at the end [m]", end_of(result)[0] - GOAL[0], 0.1),
+        vanishing("error of the angle at the end [rad]", end_of(result)[1] - GOAL[1], 0.3),
     ]
 
 
@@ -214,7 +214,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A pole swung up with the least effort",
+    title="Optimal swing-up of a pole",
     source="Kelly 2017 [K17] with a penalty at the end",
     scheme="ph-mp",
     h=T_END / STEPS,

@@ -123,7 +123,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Pendulum released from the horizontal",
+    title="Pendulum",
     source=LIBRARY,
     scheme="ph-mp",
     h=0.01,

@@ -66,7 +66,7 @@ def check(result: Result) -> list[Check]:
         ),
         Check("L_x at 1 s [kg m^2/s]", L[after][0], 299.8834461, 1e-7, code),
         Check("L_x at the end [kg m^2/s]", L[-1], 300.1806279, 1e-6, code),
-        Check("greatest |q·v| [1/s]", off_velocity(result).max(), 0.527847, 1e-5, code),
+        Check("largest |q·v| [1/s]", off_velocity(result).max(), 0.527847, 1e-5, code),
         *(
             vanishing(
                 f"{scheme}, exact torque: error of L after the load",
@@ -124,7 +124,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Closed loop in unit quaternions",
+    title="Closed loop in quaternions",
     source="[KB24, sec. 5.5]",
     scheme="eml",
     h=0.1,

@@ -176,7 +176,7 @@ def _plot_top(top: Top, result: Result, ax: Any) -> None:
 
 
 EXAMPLE = Example(
-    title="Heavy top in a unit quaternion",
+    title="Heavy top in quaternions",
     source="[KB24, sec. 5.4]",
     scheme="eml",
     h=0.01,

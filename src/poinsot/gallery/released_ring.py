@@ -136,8 +136,8 @@ def check(result: Result) -> list[Check]:
             result.angular_momentum / (momentum * strip.length),
             1e-11,
         ),
-        vanishing("difference to its mirror image [m]", nodes - mirrored, 1e-9),
-        vanishing("what sections shear and stretch by [m]", result.constraint_error, 1e-12),
+        vanishing("difference from its mirror image [m]", nodes - mirrored, 1e-9),
+        vanishing("largest shear and extension of elements [m]", result.constraint_error, 1e-12),
         Check("largest curvature over that of the ring", waves.max(), OVERSHOOT, 0.02, "[AN05]"),
         vanishing("its mean wave - Fresnel integral", waves - wave(XI), 0.06, "[AN05]"),
     ]

@@ -257,7 +257,7 @@ def check(result: Result) -> list[Check]:
         vanishing("largest error of wheel hops", found.eigenvalues[3:] / exact[3:] - 1, 1e-9, form),
         vanishing("largest error of the response", error, 1e-9, form),
         vanishing(f"error with {small.order} states up to 5 Hz", less, 0.02, form),
-        vanishing("power that the reduced car supplies", min(small.passivity, 0.0), 1e-9),
+        vanishing("power supplied by the reduced model", min(small.passivity, 0.0), 1e-9),
         vanishing("relative error of the driver's height", gap, 2e-3, form),
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-10),
     ]
@@ -308,7 +308,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Ride of a car: bounce, pitch, roll and the road",
+    title="Ride of a car",
     source="own parameters, closed form",
     scheme="ph-mp",
     h=1e-3,

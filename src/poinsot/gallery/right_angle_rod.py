@@ -89,7 +89,7 @@ def check(result: Result) -> list[Check]:
     found = [extreme(result, body, t) for body, t, _ in marks]
     free = result.energy[result.time > 2.0]
     return [
-        *compare(names, found, [z for *_, z in marks], 0.25, "[SV88], read off its curves"),
+        *compare(names, found, [z for *_, z in marks], 0.25, "[SV88], digitised curves"),
         vanishing(
             "error at 2 s, h, l -> 0 [m]", refined() - AT_2_S, 5e-4, "spectral elements, DOP853"
         ),

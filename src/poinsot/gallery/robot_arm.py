@@ -231,8 +231,8 @@ def check(result: Result) -> list[Check]:
     turns = [result.joint(name).coordinates["angle"] for name in (JOINTS[0], MOTORS[0])]
     return [
         *checks,
-        vanishing("joints off their path [rad]", tracking(result), 2e-3, "the path"),
-        vanishing("gear 1 out of step [rad]", turns[1] - GEARS[0] * turns[0], 1e-11),
+        vanishing("tracking error of the joints [rad]", tracking(result), 2e-3, "the path"),
+        vanishing("error of gear 1 [rad]", turns[1] - GEARS[0] * turns[0], 1e-11),
         vanishing("largest balance error [J]", result.stats.balance_error_max, 1e-10),
     ]
 
@@ -266,7 +266,7 @@ def _plot_torques(result: Result, ax: "Axes") -> None:
 
 
 EXAMPLE = Example(
-    title="Robot arm under computed torque",
+    title="Robot arm with computed torque",
     source="[CA94]; Corke's Robotics Toolbox",
     scheme="ph-mp",
     h=EVERY,

@@ -160,7 +160,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A coin that rolls without slipping",
+    title="Rolling coin",
     source="[BHRS25, sec. 4], our own case",
     scheme="ph-mp",
     h=0.002,

@@ -163,7 +163,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="Whirl of an overhung rotor over its speed",
+    title="Campbell diagram of an overhung rotor",
     source="own parameters, closed form",
     scheme="ph-mp",
     h=1e-5,

@@ -126,7 +126,7 @@ def check(result: Result) -> list[Check]:
         vanishing("angular momentum [kg m^2/s]", result.angular_momentum, 1e-12),
         vanishing("angle against the closed form [rad]", away, 2e-4, "[WWA89]"),
         vanishing("error off the axis", strays, 1e-4, "[WWA89]"),
-        vanishing("angle from the goal at the end [rad]", angle[-1], 1e-3, "at rest"),
+        vanishing("error of the angle at the end [rad]", angle[-1], 1e-3, "at rest"),
     ]
 
 
@@ -147,7 +147,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A satellite with three reaction wheels",
+    title="Satellite with three reaction wheels",
     source="Wie, Weiss and Arapostathis 1989 [WWA89], our own case",
     scheme="ph-mp",
     h=0.02,

@@ -114,7 +114,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="The slider-crank's phase shift resolved",
+    title="Phase shift of the slider-crank",
     source="[LKB26, fig. 16]; IFToMM library of benchmark problems",
     scheme="ph-mp",
     h=0.001,

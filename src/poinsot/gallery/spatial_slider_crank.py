@@ -197,7 +197,7 @@ def _plot_speeds(
 
 
 EXAMPLE = Example(
-    title="Spatial slider-crank mechanism",
+    title="Spatial slider-crank",
     source="[LKB26, sec. 7.3]",
     scheme="ph-mp",
     h=0.01,

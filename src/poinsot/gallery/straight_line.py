@@ -129,10 +129,10 @@ def check(result: Result) -> list[Check]:
     tip = result.marker("tip").position[:, [0, 2]]
     before, after = (np.ptp(case.places(angle)[2][:, 1]) for case in (CASE, found))
     return [
-        vanishing("end of the coupler off geometry [m]", tip - path, 1e-12, "circles"),
-        Check("best distance of pivots", found.ground, geometry.ground, 1e-5, "geometry"),
-        Check("best length of bars", found.bar, geometry.bar, 1e-5, "geometry"),
-        Check("height of the path, best over classical", after / before, 0.25, 0.25, "less"),
+        vanishing("end of the coupler: difference from geometry [m]", tip - path, 1e-12, "circles"),
+        Check("optimal distance of the pivots", found.ground, geometry.ground, 1e-5, "geometry"),
+        Check("optimal length of the bars", found.bar, geometry.bar, 1e-5, "geometry"),
+        Check("height of the path, optimal over classical", after / before, 0.25, 0.25, "less"),
     ]
 
 
@@ -162,7 +162,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A four-bar that draws a straight line",
+    title="Optimise a straight-line linkage",
     source="Hoeken's linkage, our own case",
     scheme="ph-mp",
     h=H,

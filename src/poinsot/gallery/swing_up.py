@@ -179,7 +179,7 @@ def plot(result: Result) -> "Figure":
 
 
 EXAMPLE = Example(
-    title="A pole that swings up and stands",
+    title="Swing-up and balance of a pole",
     source="Åström and Furuta 2000 [AF00], our own case",
     scheme="ph-mp",
     h=0.005,
