@@ -406,7 +406,7 @@ def _shoot(
         if not 0.05 * first < span < 20 * first:
             break
         x, T = there, span
-    met = f"after {T:.6g} s it is {distance:.3g} of its size away from its start"
+    met = f"after {T:.6g} s its relative distance from the start is {distance:.3g}"
     raise NoEquilibriumError(
         f"no periodic motion of system '{shots.system.name}' found: "
         f"{'it comes to rest' if distance <= STILL else met}; give a better guess of start and "
