@@ -104,8 +104,8 @@ def _failure(here: Rest, what: str, why: str) -> NoEquilibriumError:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return NoEquilibriumError(
         f"no {what} found: {why}; the remaining force is {here.residual:.3g} of their size and "
-        f"moves {listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that balance "
-        "the forces, or start closer to the equilibrium",
+        f"moves {listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that "
+        "balance the forces, or start closer to the equilibrium",
         residual=here.residual,
         moving=names,
     )
