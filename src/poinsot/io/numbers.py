@@ -12,7 +12,7 @@ LARGEST = 1e100
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number, which true and false are not."""
+    """Return whether a value is a number, which true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
