@@ -41,7 +41,7 @@ def test_a_motion_is_a_result_like_any_other(tmp_path):
     motion.save(tmp_path / "mode.nc")
     again = ps.load(tmp_path / "mode.nc")
     np.testing.assert_array_equal(again.position("rod"), motion.position("rod"))
-    assert again.notes == ("this is the shape of a mode, and no run",)
+    assert again.notes == ("this is a mode shape, not a simulation",)
 
 
 def test_systems_without_bodies_move_by_their_states():

@@ -65,7 +65,7 @@ EXCUSES = (
     "about its axis, about which the body has no inertia",
 )
 #: Published lever arms may drive a light body until there is no next step; the run tells of that.
-DRIVEN = "which are not the means of a step"
+DRIVEN = "which are not the means over a step"
 #: Where there is no first step, nothing is known of the run: smaller ones must do, as it advises.
 PUBLISHED, HALVED = ("eml", "reml", "null-eml", "emh", "mpl", "mph"), 4
 

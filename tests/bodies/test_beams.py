@@ -172,7 +172,7 @@ def test_things_attach_where_a_beam_has_a_node():
     body = model.bodies["beam"]
     joint = ps.Spherical(model.ground, body, point=(0.5, 0, 0))
     assert joint.b is body[1]
-    with pytest.raises(ps.InputError, match=r"nearest is 'beam\.1', 0\.2 m away; put a node"):
+    with pytest.raises(ps.InputError, match=r"nearest is 'beam\.1', 0\.2 m away; add a node"):
         ps.Spherical(model.ground, body, point=(0.7, 0, 0))
     with pytest.raises(ps.InputError, match="name one of its places"):
         ps.Weld(model.ground, body)

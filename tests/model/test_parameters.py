@@ -117,7 +117,7 @@ def test_an_unknown_path_is_refused_with_the_nearest(paths, said):
     ("value", "said"),
     [
         (-1.0, "bodies.rod: RigidBody: mass is -1 kg; it must be positive"),
-        ((1, 2), "'bodies.rod.mass' has the shape (), its value has (2,)"),
+        ((1, 2), "'bodies.rod.mass' needs the shape (), but its value has (2,)"),
         (np.nan, "expected finite numbers"),
         ("heavy", "expected numbers"),
     ],

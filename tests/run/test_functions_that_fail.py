@@ -107,7 +107,7 @@ def field(potential, gradient=None):
     return with_force(lambda rod: ps.Field(potential, points=[(rod, (1, 0, 0))], gradient=gradient))
 
 
-NOT_FINITE = "force 'soft' gives NaN or infinity where the step leads"
+NOT_FINITE = "force 'soft' is NaN or infinite at the end of the step"
 MOTION = "port 'motor': a prescribed motion "
 CASES = {
     "value": (lambda: motor(value=late), f"port 'motor': the input {RAISED}t = 0.055 s"),

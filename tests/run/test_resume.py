@@ -336,7 +336,7 @@ def test_a_full_disk_costs_nothing_when_there_is_room_again(what, path, usual):
 
 def test_the_message_of_a_run_that_was_stopped_tells_how_to_go_on(path):
     stopped = ps.simulate(model_file(), h=H, t_end=0.2, inputs=stopping(0.1), output=path)
-    assert stopped.message.endswith(f"to go on: poinsot run --resume {path}")
+    assert stopped.message.endswith(f"to continue: poinsot run --resume {path}")
 
 
 # -- a process that is killed ------------------------------------------------------------------

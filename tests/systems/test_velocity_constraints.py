@@ -116,8 +116,8 @@ def test_the_tangent_of_a_step_is_the_derivative_of_its_residual():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"M": sympy.diag(1 + X**2, 1, 1)}, "M depends on q, and these equations are those of a"),
-        ({"a": [Y, 0, 0]}, r"it has terms a\(q\)·v, which turn momenta"),
+        ({"M": sympy.diag(1 + X**2, 1, 1)}, "M depends on q, and these equations need a"),
+        ({"a": [Y, 0, 0]}, r"it has terms a\(q\)·v, which these equations do not support"),
         ({"g": [X**3 + Y]}, r"'g\[0\]' is not known to be quadratic in q"),
         ({"M": sympy.diag(1, 1, 0)}, "M is singular"),
     ],

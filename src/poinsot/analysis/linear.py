@@ -205,5 +205,5 @@ def symmetric(a: Matrix) -> Matrix:
 
 
 def is_identity(a: Matrix) -> bool:
-    """Tell whether a matrix is the identity."""
+    """Return whether a matrix is the identity."""
     return a.shape[0] == a.shape[1] and not nonzero(add(a, -1.0 * diagonal(np.ones(a.shape[0]))))

@@ -136,5 +136,5 @@ def _shown(system: PHSystem, time: Vector, states: Array, told: str) -> Result:
         dissipated=history.at_times("dissipated"),
         balance_error=history.at_times("balance_error"),
         observation=system.observer().observe(history),
-        notes=("this is the shape of a mode, and no run",),
+        notes=("this is a mode shape, not a simulation",),
     )

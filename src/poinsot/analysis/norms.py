@@ -103,7 +103,7 @@ class Split:
         return self.decaying(s) + self.lasting(s)
 
     def lasts(self, reference: "Split") -> bool:
-        """Tell whether poles that do not decay are seen at ports, next to a reference."""
+        """Return whether poles that do not decay are seen at ports, next to a reference."""
         poles = self.lasting.poles
         if not poles.size:
             return False

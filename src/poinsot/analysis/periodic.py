@@ -281,7 +281,7 @@ def _slice(system: PHSystem, name: str) -> slice:
 
 
 def _driven(system: PHSystem, x: Vector, t: float, T: float) -> bool:
-    """Tell whether inputs or laws depend on time."""
+    """Return whether inputs or laws depend on time."""
     here, z = system.near(system.angles(x)), system.z(x)
     times = t + T * np.array([0.0, 0.113, 0.271, 0.618, 0.853])
     inputs = [here.feedback(time, x, z, here.u(time)) for time in times]
@@ -294,7 +294,7 @@ def _held(shots: _Shots, x: Vector, T: float) -> str:
 
 
 def _keeps(shots: _Shots, x: Vector, T: float, driven: bool) -> bool:
-    """Tell whether a run keeps its energy."""
+    """Return whether a run keeps its energy."""
     if driven:
         return False
     result = shots.run(x, T, save_every=1)
@@ -328,7 +328,7 @@ def _along(shots: _Shots, chart: Chart, x: Vector, T: float) -> Vector:
 
 
 def _moves(shots: _Shots, chart: Chart, x: Vector, T: float) -> bool:
-    """Tell whether a state is no rest."""
+    """Return whether a state is no rest."""
     return float(np.linalg.norm(_along(shots, chart, x, T))) > STILL
 
 
@@ -406,7 +406,7 @@ def _shoot(
         if not 0.05 * first < span < 20 * first:
             break
         x, T = there, span
-    met = f"after {T:.6g} s it is {distance:.3g} of its size away from its start"
+    met = f"after {T:.6g} s its relative distance from the start is {distance:.3g}"
     raise NoEquilibriumError(
         f"no periodic motion of system '{shots.system.name}' found: "
         f"{'it comes to rest' if distance <= STILL else met}; give a better guess of start and "

@@ -159,12 +159,12 @@ class Reduction:
         """What the figures do not tell by themselves."""
         if self._full is None:
             return (
-                f"the full system has more than {EXPLICIT} states: no norms over all frequencies",
+                f"norms over all frequencies are not available for more than {EXPLICIT} states",
             )
         if self._difference[0].lasts(self._difference[1]):
             return (
-                "H2 and H-infinity errors are infinite: motions without damping differ, give the "
-                "system damping or look at a band without their frequencies",
+                "H2 and H-infinity errors are infinite: undamped modes differ; add damping, or use "
+                "a band without their frequencies",
             )
         return ()
 

@@ -276,7 +276,7 @@ def _densely(pencil: Complex, right: Array) -> Complex:
 
 
 def _settled(change: Any, found: Any) -> bool:
-    """Tell whether a solution is known: where it is none, a correction is as large as itself."""
+    """Return whether a solution is known: where it is none, a correction is as large as itself."""
     return bool(np.max(abs(change), initial=0.0) <= ACCURATE * np.max(abs(found), initial=0.0))
 
 

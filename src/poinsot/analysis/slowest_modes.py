@@ -58,7 +58,7 @@ def slowest(linear: AnyLinear, count: int) -> tuple[Complex, Complex, int, int]:
 
 
 def is_singular(linear: AnyLinear) -> bool:
-    """Tell whether zero is an eigenvalue, as it is where something moves as a rigid body."""
+    """Return whether zero is an eigenvalue, as it is where something moves as a rigid body."""
     E, A, _, _ = _pencil(linear)
     return _Inverse.at(E, A, 0.0) is None
 

@@ -66,7 +66,7 @@ class SteadyFrame:
 
 
 def is_mechanism(system: PHSystem) -> bool:
-    """Tell whether a system has bodies whose motion may be steady."""
+    """Return whether a system has bodies whose motion may be steady."""
     plain = isinstance(system, DirectorForm) and not system.stabilised
     return plain or isinstance(system, BodyAxesForm | QuaternionForm)
 
@@ -160,7 +160,7 @@ def _accelerations(system: Any, x: Vector, rate: Vector, turning: float) -> Arra
 
 
 def _stiff(system: Any, x: Vector, rate: Vector) -> bool:
-    """Tell whether deformations stay as they are."""
+    """Return whether deformations stay as they are."""
     if not isinstance(system, FloatingSystem):
         return True
     rigid, (_, w, _) = system.rigid, system.parts(x)

@@ -127,7 +127,7 @@ def with_structure(plain: LinearDescriptor, Q: Matrix | None, sizes: Vector) -> 
 
     `sizes` are those of the states, by which energies and powers of all kinds are compared.
     """
-    why = "its efforts cannot be told from its equations"
+    why = "its efforts do not follow from its equations"
     if Q is not None:
         why = _defect(plain, Q, sizes)
     if Q is None or why:
@@ -154,16 +154,18 @@ def _defect(plain: LinearDescriptor, Q: Matrix, sizes: Vector) -> str:
     energy = E.T @ Q
     stored = float(np.max(sizes * (abs(E.T) @ efforts), initial=0.0))
     if _scaled(add(energy, -1.0 * energy.T), sizes, sizes) > TOLERANCE * stored:
-        return "E^T Q is not symmetric: forces have no potential, or the state moves"
+        return "E^T Q is not symmetric: forces have no potential, or the state is in motion"
     power = float(np.max(efforts * (abs(L) @ efforts), initial=0.0))
     if _scaled(add(plain.matrix_A, -1.0 * (L @ Q)), efforts, sizes) > TOLERANCE * power:
-        return "(J - R) Q is not A: the state moves, or its coordinates are tied to velocities"
+        return (
+            "(J - R) Q is not A: the state is in motion, or coordinates are coupled to velocities"
+        )
     for row, other in zip(dense(plain.matrix_C), dense(B.T @ Q), strict=True):
         if np.max(abs(row - other) * sizes) > TOLERANCE * np.max((abs(row) + abs(other)) * sizes):
-            return "B^T Q is not C: ports change with the state while it moves"
+            return "B^T Q is not C: port matrices change along the motion"
     powers = scale_columns(scale_columns(-1.0 * symmetric(L), efforts).T, efforts)
     if semidefinite_defect(powers) > TOLERANCE:
-        return "R is not positive semi-definite: something supplies energy"
+        return "R is not positive semi-definite: some law supplies energy"
     return ""
 
 

@@ -114,7 +114,7 @@ class Flexible(Rigid):
             x = ", ".join(f"{x:.6g}" for x in np.asarray(world, dtype=float))
             self._refuse(
                 f"there is none at ({x}), the nearest is '{self.places[k].name}', {off[k]:.3g} m "
-                "away; put a node or an interface there, or name a place"
+                "away; add a node or an interface there, or give the name of a place"
             )
         return self.places[k]
 

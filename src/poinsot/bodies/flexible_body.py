@@ -106,13 +106,13 @@ class FlexibleBody(Elasticity):
         _check_rigid(M)
         require_definite(
             M,
-            "M is not positive definite: the deformation repeats a rigid motion of the frame, or a "
-            "shape has no mass; leave the rigid modes out",
+            "M is not positive definite: the deformation contains a rigid motion, or a shape has "
+            "no mass; leave out rigid modes",
         )
         require_definite(
             K,
-            "K is not positive definite: a shape has no stiffness, as a rigid motion; leave it "
-            "out, or hold the deformation at the frame",
+            "K is not positive definite: a shape has no stiffness, like a rigid motion; leave it "
+            "out",
         )
         _keep(self, "M", M)
         _keep(self, "K", K)

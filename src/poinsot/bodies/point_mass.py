@@ -12,7 +12,7 @@ from poinsot.errors import InputError
 #: of numbers about 1 leave at the origin [m].
 NEAR, ROUND_OFF = 1e-8, 1e-15
 #: What can be attached to it.
-HELD = "attach what needs its position only (Spherical, Rod, PointOnLine, PointOnPlane, Spring)"
+HELD = "use parts that need its position only (Spherical, Rod, PointOnLine, PointOnPlane, Spring)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

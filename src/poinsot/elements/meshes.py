@@ -83,7 +83,7 @@ def _cell(mesh: Any) -> str:
 
 
 def curved(mesh: Any) -> bool:
-    """Tell whether cells of a mesh may be curved."""
+    """Return whether cells of a mesh may be curved."""
     return str(mesh.elem.__name__) != _ELEMENTS[_cell(mesh)][0]
 
 

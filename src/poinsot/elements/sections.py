@@ -229,7 +229,7 @@ class SectionLaw(CrossSection):
         C = given_or_diagonal(self.stiffness, "SectionLaw: stiffness", STRAINS)
         require_definite(
             C,
-            "SectionLaw: stiffness is not positive definite; every deformation must cost energy",
+            "SectionLaw: stiffness is not positive definite; every deformation must store energy",
         )
         object.__setattr__(self, "stiffness", C)
         positive(self.mass, "SectionLaw: mass")

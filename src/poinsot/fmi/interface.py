@@ -20,8 +20,8 @@ Causality: TypeAlias = Literal["independent", "parameter", "input", "output", "l
 Kind: TypeAlias = Literal["time", "step", "parameter", "u", "y", "supplied", "total", "channel"]
 TOTALS = {
     "energy": "stored energy",
-    "dissipated": "energy lost since the start",
-    "balance_error": "energy - energy at the start - supplied + dissipated: zero but for round-off",
+    "dissipated": "energy dissipated since the start",
+    "balance_error": "energy - energy at the start - supplied + dissipated: zero up to round-off",
 }
 
 
@@ -146,11 +146,11 @@ def _port(port: Port, start: Vector | None) -> Iterator[Variable]:
         yield Variable(f"{port.name}.u{entry}", "input", "u", port.name, k, port.u_unit, u, text)
     for k in range(port.size):
         entry = f"[{k}]" if port.size > 1 else ""
-        text = f"output of port '{port.name}', {drive}so that u y is the power put in"
+        text = f"output of port '{port.name}', {drive}so that u y is the power supplied"
         yield Variable(
             f"{port.name}.y{entry}", "output", "y", port.name, k, port.y_unit, None, text
         )
-    text = f"energy put in through port '{port.name}' since the start"
+    text = f"energy supplied through port '{port.name}' since the start"
     yield Variable(f"{port.name}.energy", "output", "supplied", port.name, 0, "J", None, text)
 
 

@@ -43,7 +43,7 @@ class Chart(ABC):
         return self
 
     def loses(self, s0: Vector, s_mid: Vector) -> bool:
-        """Tell whether a step with these forms at its start and midpoint is too long to follow."""
+        """Whether a step with these forms at its start and midpoint is too long to follow."""
         return False
 
 
@@ -113,7 +113,7 @@ class Angle(Chart):
         return self if about == self.about else replace(self, about=about)
 
     def loses(self, s0: Vector, s_mid: Vector) -> bool:
-        """Tell whether it turns by half a turn or more: then it is past a quarter at midpoint.
+        """Return whether it turns by half a turn or more: then it is past a quarter at midpoint.
 
         `s_mid` may have a positive factor: over turns a and b of two bodies about one axis, mean
         directors have the forms of half of both, times cos(a/2) cos(b/2).

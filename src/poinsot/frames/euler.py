@@ -39,7 +39,7 @@ def lock_report(beta: float, when: str = "at the start") -> str:
     return (
         f"gimbal lock: beta = {beta:.6g} rad ({np.degrees(beta):.5g} degrees) {when}, within "
         f"{LOCK:g} rad of a right angle, where Euler angles are not unique; coordinates "
-        "'rotations' and 'rotations-quaternion' run on"
+        "'rotations' and 'rotations-quaternion' have no such singularity"
     )
 
 

@@ -83,7 +83,7 @@ class Matrices(Parametrisation):
 
     name = "rotation matrix"
     size = 9
-    remedy = "give the three columns of a rotation matrix, or take Rotation.nearest(matrix)"
+    remedy = "give the three columns of a rotation matrix, or use Rotation.nearest(matrix)"
 
     def directors(self, theta: Array) -> Array:
         """Return theta itself."""

@@ -20,6 +20,7 @@ from poinsot.analysis.gradients.interface import sensitivities
 from poinsot.bodies.body import Body, Ground
 from poinsot.bodies.shapes import Box
 from poinsot.gallery.example import Check, Example, vanishing
+from poinsot.gallery.fitting import fitted
 from poinsot.model import Model
 from poinsot.parts.friction import JointFriction
 from poinsot.parts.joints import Revolute
@@ -126,25 +127,15 @@ class Estimate:
 def identified() -> Estimate:
     """Return the estimate by the sensitivities of our own motions."""
     _, angles = measured()
-    seen: dict[tuple[float, ...], tuple[Array, Array]] = {}
 
     def motion(p: Array) -> tuple[Array, Array]:
-        key = tuple(p.tolist())
-        if key not in seen:
-            values = dict(zip(TRUE, key, strict=True))
-            found = sensitivities(model(), ["shoulder", "elbow"], values, h=H, t_end=T_END)
-            seen[key] = (found.flat - angles.T.reshape(-1)) / NOISE, found.jacobian / NOISE
-        return seen[key]
+        values = dict(zip(TRUE, p.tolist(), strict=True))
+        found = sensitivities(model(), ["shoulder", "elbow"], values, h=H, t_end=T_END)
+        return (found.flat - angles.T.reshape(-1)) / NOISE, found.jacobian / NOISE
 
-    def off(p: Array) -> Array:
-        return motion(p)[0]
-
-    def slopes(p: Array) -> Array:
-        return motion(p)[1]
-
-    fit: Any = least_squares(off, GUESS, slopes, xtol=1e-8, x_scale=GUESS)
+    fit, motions = fitted(motion, GUESS, xtol=1e-8, x_scale=GUESS)
     covariance = np.linalg.inv(fit.jac.T @ fit.jac)
-    return Estimate(fit.x, np.sqrt(np.diag(covariance)), len(seen))
+    return Estimate(fit.x, np.sqrt(np.diag(covariance)), motions)
 
 
 @cache

@@ -16,6 +16,7 @@ from scipy.optimize import least_squares
 from poinsot.analysis.gradients.interface import sensitivities
 from poinsot.bodies.shapes import RigidBody
 from poinsot.gallery.example import Check, Example, vanishing
+from poinsot.gallery.fitting import fitted
 from poinsot.model import Model
 from poinsot.parts.drives import Drive
 from poinsot.parts.joints import Cylindrical, Revolute, Spherical
@@ -80,27 +81,17 @@ def off(height: Array) -> Array:
 @cache
 def straightest() -> tuple[FourBar, int]:
     """Return the lengths with the least squares off a line, and how many motions that took."""
-    names, seen = ("ground", "bar"), {}
+    names = "ground", "bar"
 
     def motion(lengths: Array) -> tuple[Array, Array]:
-        key = tuple(lengths.tolist())
-        if key not in seen:
-            values = dict(zip(names, key, strict=True))
-            found = sensitivities(of_lengths, "tip.position", values, h=H, t_end=T_END)
-            slopes = found["tip.position"]
-            columns = np.column_stack([slopes[name][:, 2] for name in names])
-            seen[key] = off(found.values["tip.position"][:, 2]), off(columns)
-        return seen[key]
+        values = dict(zip(names, lengths.tolist(), strict=True))
+        found = sensitivities(of_lengths, "tip.position", values, h=H, t_end=T_END)
+        slopes = found["tip.position"]
+        columns = np.column_stack([slopes[name][:, 2] for name in names])
+        return off(found.values["tip.position"][:, 2]), off(columns)
 
-    def path(x: Array) -> Array:
-        return motion(x)[0]
-
-    def slope(x: Array) -> Array:
-        return motion(x)[1]
-
-    start = np.array([CASE.ground, CASE.bar])
-    fit: Any = least_squares(path, start, slope, method="lm", xtol=1e-8)
-    return replace(CASE, **dict(zip(names, fit.x.tolist(), strict=True))), len(seen)
+    fit, motions = fitted(motion, np.array([CASE.ground, CASE.bar]), method="lm", xtol=1e-8)
+    return replace(CASE, **dict(zip(names, fit.x.tolist(), strict=True))), motions
 
 
 def by_geometry() -> FourBar:

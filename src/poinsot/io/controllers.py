@@ -11,19 +11,19 @@ class Controller(Part):
     """What measures quantities and feeds ports."""
 
     reads: list[Name]
-    """Channels that it measures, such as hinge or rod.position."""
+    """Channels to read, such as hinge or rod.position."""
     drives: list[Name] | None = None
-    """Ports that it feeds: port, system.port, joint or joint.freedom."""
+    """Ports whose inputs it sets: port, system.port, joint or joint.freedom."""
     outputs: int | None = None
-    """How many numbers it puts out, if more than the ports take; those are for others to read."""
+    """Number of outputs, if more than the ports take; the others are for other controllers."""
     every: Number | None = None
-    """Time between samples [s], a multiple of the step; default: continuous time."""
+    """Sampling time [s], a multiple of the step; default: continuous time."""
     delay: Number | None = None
-    """How long after a sample its outputs act [s]."""
+    """Time between a sample and its output [s]."""
     limits: Numbers | Rows | None = None
-    """Least and greatest output; or such a pair for each."""
+    """Smallest and largest output, or such a pair for each output."""
     rate_limits: Number | Numbers | None = None
-    """By how much an output may change in a second; or such a number for each."""
+    """Largest change of an output per second, or such a number for each output."""
 
 
 class FormulaLaw(Controller):
@@ -32,7 +32,7 @@ class FormulaLaw(Controller):
     law: str | list[str]
     """A formula for each output, then one for each state: at the next sample, or its rate."""
     states: dict[str, Number] | None = None
-    """Names of states, and their values at the start."""
+    """Names of states, and their initial values."""
 
 
 class StateSpace(Controller):
@@ -41,32 +41,32 @@ class StateSpace(Controller):
     A: Rows
     """State matrix, row by row."""
     B: Rows
-    """Input matrix, a column for each measured number."""
+    """Input matrix, one column for each measured value."""
     C: Rows
     """Output matrix, a row for each output."""
     D: Rows | None = None
     """Feed-through; default: none."""
     dt: Number | None = None
-    """Time between samples of matrices of discrete time [s]; default: continuous time."""
+    """Sampling time of matrices in discrete time [s]; default: continuous time."""
     states: Numbers | None = None
-    """States at the start; default: zero."""
+    """Initial states; default: zero."""
 
 
 class FMU(Part):
     """An FMU of another program, by co-simulation."""
 
     file: str
-    """Its path, from the folder of this file."""
+    """Path relative to the folder of the model file."""
     every: Number
     """Communication step [s], a multiple of the step."""
     reads: dict[str, Name] = Field(default_factory=dict)
-    """Channels that its inputs read: the name of an input, then the channel."""
+    """Input of the FMU -> channel to read."""
     drives: dict[str, str] = Field(default_factory=dict)
-    """Ports, and the outputs that drive them; `-torque` is one with the opposite sign."""
+    """Port -> output of the FMU that drives it; `-torque` reverses its sign."""
     outputs: list[str] | None = None
-    """Outputs for others to read."""
+    """Further outputs, for other controllers."""
     parameters: dict[str, Number] | None = None
-    """Parameters, and start values of inputs that read nothing."""
+    """Parameters, and values of inputs that read no channel."""
 
 
 class Controllers(OneOf):

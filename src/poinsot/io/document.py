@@ -43,9 +43,9 @@ class Body(Shapes):
     rotation: Rotation | None = None
     """Axes of the body; default: those of the world."""
     velocity: Vector | None = None
-    """Of the centre of mass [m/s]; default: completed to suit the joints."""
+    """Velocity of the centre of mass [m/s]; default: computed to satisfy the joints."""
     angular_velocity: Vector | None = None
-    """Angular velocity [rad/s]; default: completed to suit the joints."""
+    """Angular velocity [rad/s]; default: computed to satisfy the joints."""
     looks: list[Looks] | None = None
     """What is drawn of a rigid body instead of its shape."""
 
@@ -79,7 +79,7 @@ class Assembly(Entry):
     keep: list[Name] = Field(default_factory=list)
     """Bodies that stay where they are."""
     near: Section[Number] = Field(default_factory=dict)
-    """Coordinates of joints, such as hinge or hinge.angle, and what they are to be near."""
+    """Joint coordinates, such as hinge or hinge.angle, and their desired values."""
 
 
 class Release(Part):
@@ -102,7 +102,7 @@ class Switch(Part):
     load: Name
     """The load by name."""
     on: bool
-    """Whether it acts from then on."""
+    """true: switch on; false: switch off."""
 
 
 class Change(OneOf):
@@ -119,11 +119,11 @@ class Event(Entry):
     when: str
     """Formula of t and channels, such as hinge.angle - 0.3."""
     direction: Literal[-1, 0, 1] = 0
-    """Crossings that count: 1 from below, -1 from above, 0 both."""
+    """Crossings to detect: 1 rising, -1 falling, 0 both."""
     then: Plain | Change | list[Plain | Change] = "record"
-    """What happens: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of them."""
+    """Actions: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of them."""
     reads: list[Name] | None = None
-    """Channels whose names cannot stand in a formula; left-hinge.rate is left_hinge_rate there."""
+    """Channels whose names are not valid in formulas; left-hinge.rate is left_hinge_rate there."""
 
 
 class Newton(Entry):
@@ -136,7 +136,7 @@ class Newton(Entry):
     max_iterations: int | None = None
     """Give up after so many."""
     halvings: int | None = None
-    """A step without a solution is halved so many times at most."""
+    """Largest number of times that a step without a solution is halved."""
 
 
 class Simulation(Entry):
@@ -151,15 +151,15 @@ class Simulation(Entry):
     t_start: Number = 0.0
     """Start time [s]."""
     save_every: int = 1
-    """Keep every so many steps."""
+    """Save one of this many steps."""
     tolerance: Number | None = None
-    """Let the size of steps follow the motion: what they are off adds up to this."""
+    """Relative tolerance of the accumulated error, for an adaptive step size."""
     h_max: Number | None = None
-    """Steps are no larger than this [s]."""
+    """Largest step size [s], with a tolerance."""
     engine: Literal["auto", "compiled", "reference"] = "auto"
     """Engine."""
     coordinates: Coordinates | None = None
-    """How rotations are described; default: as the scheme needs it."""
+    """How rotations are described; default: those of the scheme."""
     newton: Newton | None = None
     """Tolerances."""
 
@@ -188,18 +188,18 @@ class Document(Entry):
     systems: Section[Systems] = Field(default_factory=dict)
     """Circuits and other systems by name."""
     connections: Section[Connections] = Field(default_factory=dict)
-    """What joins ports of systems, joints and bodies, under any name."""
+    """Connections of ports of systems, joints and bodies, under any name."""
     sensors: Section[str] = Field(default_factory=dict)
     """Channels to record, such as hinge.angle, by name."""
     controllers: Section[Controllers] = Field(default_factory=dict)
-    """What measures and feeds ports, by name."""
+    """Controllers by name."""
     events: Section[Event] = Field(default_factory=dict)
-    """Functions of what is measured that cross zero, by name, and what happens then."""
+    """Events by name: zero crossings of functions of channels, and their actions."""
     start: Section[Place] = Field(default_factory=dict)
-    """Where bodies start that are not where they were added, by name."""
+    """Positions at the start of bodies that are not where they were added, by name."""
     assemble: bool | Assembly = False
-    """Move the bodies by as little as possible until all joints close."""
+    """Move the bodies by as little as possible until all joints are closed."""
     project_velocities: bool = False
-    """Start from the nearest velocities that suit the joints."""
+    """Project the velocities onto those that satisfy the joints."""
     simulation: Simulation | None = None
     """How to run it."""

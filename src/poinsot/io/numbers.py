@@ -12,7 +12,7 @@ LARGEST = 1e100
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number, which true and false are not."""
+    """Return whether a value is a number, which true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -77,7 +77,7 @@ Inertia: TypeAlias = Annotated[Triple | tuple[Triple, Triple, Triple], BeforeVal
 
 
 def _elements(value: Any) -> Any:
-    wanted = "the number of elements, or the places of all nodes"
+    wanted = "the number of elements, or the positions of all nodes"
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole else several(value, None, wanted)
 
@@ -193,7 +193,7 @@ class Euler(Part):
     """Turns about a sequence of axes."""
 
     sequence: str
-    """Axes: ZXZ turns about moving axes, zxz about fixed ones."""
+    """Sequence of axes: upper case, ZXZ, for moving axes; lower case, zxz, for fixed axes."""
     angles: Numbers
     """Angles [rad]."""
 

@@ -113,9 +113,9 @@ class Mesh(Solid):
     """What a closed mesh encloses."""
 
     file: str
-    """STL, OBJ, glTF or other file of the mesh, by its path from the folder of the model file."""
+    """Mesh file (STL, OBJ, glTF, ...), by its path relative to the folder of the model file."""
     scale: Number | Vector | None = None
-    """Lengths are so many times those in the file; one number or three."""
+    """Scale factor of lengths in the file; one number or three."""
 
 
 class Composite(Part):
@@ -180,9 +180,9 @@ class MeshLook(Part):
     """A mesh."""
 
     file: str
-    """STL, OBJ, glTF or other file of the mesh, by its path from the folder of the model file."""
+    """Mesh file (STL, OBJ, glTF, ...), by its path relative to the folder of the model file."""
     scale: Number | Vector | None = None
-    """Lengths are so many times those in the file; one number or three."""
+    """Scale factor of lengths in the file; one number or three."""
 
 
 class Looks(OneOf):
@@ -193,13 +193,13 @@ class Looks(OneOf):
     ellipsoid: EllipsoidLook | None = None
     mesh: MeshLook | None = None
     position: Vector = (0.0, 0.0, 0.0)
-    """Where it is, from the centre of mass, in the axes of the body [m]."""
+    """Position relative to the centre of mass, in body axes [m]."""
     rotation: Rotation | None = None
-    """How its axes are turned in those of the body."""
+    """Rotation relative to the body axes."""
     colour: str | None = None
-    """Its colour, '#rrggbb'; that of the body if left out."""
+    """Colour, '#rrggbb'; default: that of the body."""
     opacity: Number = 1.0
-    """From 0, not to be seen, to 1."""
+    """Opacity, from 0 (invisible) to 1 (opaque)."""
 
 
 # -- joints ----------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ class AtPlane(AtPoint):
     normal: Vector | None = None
     """Normal of the plane, any length."""
     x: Vector | None = None
-    """Where displacement 1 leads along the plane, any length; some direction if left out."""
+    """Direction of the first displacement in the plane, any length; default: any direction."""
 
 
 class Universal(AtPoint):
@@ -286,7 +286,7 @@ class Cartesian(AtPoint):
     """A stage on three slides."""
 
     x: Vector | None = None
-    """Its first axis, any length; that of the world if left out."""
+    """First axis, any length; default: that of the world."""
     y: Vector | None = None
     """Its second axis, perpendicular to the first."""
 
@@ -300,7 +300,7 @@ class Rod(Joint):
     point_b: Vector | None = None
     """Its end on the second body [m]."""
     length: Number | None = None
-    """Its length [m]; the distance of its ends where bodies are added if left out."""
+    """Length [m]; default: the distance of its ends where bodies are added."""
 
 
 class KnifeEdge(OfBodies):
@@ -309,9 +309,9 @@ class KnifeEdge(OfBodies):
     point: Vector
     """Where the blade is [m]."""
     along: Vector
-    """Where it can go, any length."""
+    """Direction of motion, any length."""
     normal: Vector | None = None
-    """Normal of the plane; upwards along z if left out."""
+    """Normal of the plane; default: z."""
 
 
 class OnPlane(OfBodies):
@@ -320,20 +320,20 @@ class OnPlane(OfBodies):
     radius: Number
     """Its radius [m]."""
     centre: Vector | None = None
-    """Its centre [m]; the centre of mass if left out."""
+    """Centre [m]; default: the centre of mass."""
     point: Vector | None = None
-    """A point of the plane [m]; the origin if left out."""
+    """A point of the plane [m]; default: the origin."""
     normal: Vector | None = None
-    """Normal of the plane; upwards along z if left out."""
+    """Normal of the plane; default: z."""
 
 
 class RollingDisc(OnPlane):
     """A disc, coin or wheel on its rim."""
 
     axis: Vector | None = None
-    """Its axis, any length; along y if left out."""
+    """Axis, any length; default: y."""
     sideways: bool | None = None
-    """Whether it grips sideways, too; it does if left out."""
+    """Whether sideways slip is prevented, too; default: true."""
 
 
 class Joints(OneOf):
@@ -362,16 +362,16 @@ class Transmission(Part):
     """Coordinates of joints that move in step; joints as "joint" or "joint.freedom"."""
 
     ties: ClassVar[tuple[str, ...]]
-    """The keys that name joints."""
+    """Keys whose values are names of joints."""
 
 
 class Lossy(Transmission):
     """A transmission that may lose a share of the power that it passes on."""
 
     efficiency: Number = 1.0
-    """Output power over input power, whichever side drives."""
+    """Output power over input power, in either direction."""
     slip: Number = 1e-3
-    """Rate of the second coordinate below which its friction fades [rad/s or m/s]."""
+    """Rate of the second coordinate below which the friction decreases [rad/s or m/s]."""
 
 
 class Gear(Lossy):
@@ -383,7 +383,7 @@ class Gear(Lossy):
     joint_b: Name
     """The other one."""
     ratio: Number
-    """Negative where both turn in opposite directions."""
+    """Ratio of the angles; negative for opposite directions of rotation."""
 
 
 class Belt(Lossy):
@@ -399,7 +399,7 @@ class Belt(Lossy):
     radius_b: Number
     """Radius of the pulley at b [m]."""
     crossed: bool = False
-    """Whether both turn in opposite directions."""
+    """Whether the belt is crossed, with opposite directions of rotation."""
 
 
 class RackAndPinion(Lossy):
@@ -411,7 +411,7 @@ class RackAndPinion(Lossy):
     rack: Name
     """The joint that slides."""
     radius: Number
-    """Of the pinion [m]; negative where the rack moves against its axis."""
+    """Radius of the pinion [m]; negative if the rack moves against its axis."""
 
 
 class Screw(Lossy):
@@ -423,7 +423,7 @@ class Screw(Lossy):
     nut: Name | None = None
     """The joint that slides; default: the same, a cylindrical joint."""
     lead: Number
-    """How far it moves in a turn [m]; negative for a left-hand thread."""
+    """Displacement per turn [m]; negative for a left-hand thread."""
 
 
 class Differential(Transmission):
@@ -437,7 +437,7 @@ class Differential(Transmission):
     right: Name
     """The joint of the other."""
     ratio: Number = 1.0
-    """Turns of the input for one turn of both sides."""
+    """Turns of the input per turn of both sides."""
 
 
 class Cam(Transmission):
@@ -470,21 +470,21 @@ class SpringDamper(Part):
     """A spring and a damper along a coordinate x with the rate v."""
 
     stiffness: Number | None = None
-    """Of a linear spring [N/m or N m/rad]."""
+    """Stiffness of a linear spring [N/m or N m/rad]."""
     force: Elastic | None = None
-    """Any force instead, a formula of x, positive where it pulls back."""
+    """Alternative: any force, a formula in x, positive if it decreases x."""
     potential: Elastic | None = None
-    """Any energy instead [J], a formula of x."""
+    """Alternative: any energy [J], a formula in x."""
     dpotential: Elastic | None = None
-    """Its derivative; by finite differences if left out."""
+    """Its derivative; default: finite differences."""
     ddpotential: Elastic | None = None
-    """Its second derivative; by finite differences if left out."""
+    """Its second derivative; default: finite differences."""
     damping: Number = 0.0
-    """Of a linear damper [N s/m or N m s/rad]."""
+    """Coefficient of a linear damper [N s/m or N m s/rad]."""
     law: Viscous | None = None
-    """Any damping force besides, a formula of v."""
+    """Additional damping force, a formula in v."""
     dlaw: Viscous | None = None
-    """Its derivative; by finite differences if left out."""
+    """Its derivative; default: finite differences."""
 
 
 class Spring(SpringDamper):
@@ -497,7 +497,7 @@ class Spring(SpringDamper):
     point_b: Vector
     """Its end on the second body [m]."""
     rest_length: Number | None = None
-    """Of a linear spring [m]; default: the length at the start."""
+    """Relaxed length of a linear spring [m]; default: the length at the start."""
 
 
 class JointSpring(SpringDamper):
@@ -506,7 +506,7 @@ class JointSpring(SpringDamper):
     joint: Name
     """The joint by name."""
     freedom: str | None = None
-    """The free direction, where the joint has several."""
+    """Name of the coordinate, if the joint has several."""
     rest: Number = 0.0
     """Where a linear spring is without force."""
 
@@ -517,7 +517,7 @@ class JointFriction(Part):
     joint: Name
     """The joint by name."""
     freedom: str | None = None
-    """The free direction, where the joint has several."""
+    """Name of the coordinate, if the joint has several."""
     coulomb: Number = 0.0
     """Dry friction [N m or N]."""
     slip: Number = 1e-3
@@ -534,7 +534,7 @@ class JointStop(Part):
     joint: Name
     """The joint by name."""
     freedom: str | None = None
-    """The free direction, where the joint has several."""
+    """Name of the coordinate, if the joint has several."""
     stiffness: Number
     """Force over the depth of the contact [N m/rad or N/m]."""
     lower: Number | None = None
@@ -636,7 +636,7 @@ class JointPort(Part):
     joint: Name
     """The joint by name."""
     freedom: str | None = None
-    """The free direction, where the joint has several."""
+    """Name of the coordinate, if the joint has several."""
     value: ScalarSignal | None = None
     """Torque [N m] or force [N]: a number, a formula of t, or a table."""
     law: Feedback | None = None
@@ -651,7 +651,7 @@ class Drive(Part):
     coordinate: ScalarSignal | None = None
     """Angle [rad] or displacement [m] from the start on: a formula of t, or a table."""
     freedom: str | None = None
-    """The free direction, where the joint has several."""
+    """Name of the coordinate, if the joint has several."""
     rate: ScalarSignal | None = None
     """Its rate instead [rad/s or m/s]: a number, a formula of t, or a table."""
 

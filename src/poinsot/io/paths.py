@@ -57,7 +57,7 @@ class Place:
         return self.value.shape
 
     def meets(self, other: "Place") -> bool:
-        """Tell whether some numbers belong to both places."""
+        """Return whether some numbers belong to both places."""
         shared = zip(self.index, other.index, strict=False)
         return self.keys == other.keys and all(a == b for a, b in shared)
 

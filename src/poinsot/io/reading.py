@@ -198,7 +198,7 @@ def _references(
 
 
 def is_joint(name: str, joints: Collection[str]) -> bool:
-    """Tell whether a joint is there, named as "joint" or "joint.freedom"."""
+    """Return whether a joint is there, named as "joint" or "joint.freedom"."""
     return name in joints or name.rpartition(".")[0] in joints
 
 

@@ -44,7 +44,7 @@ System: TypeAlias = (
 
 
 def is_elastic(model: Contents) -> bool:
-    """Tell whether there are elastic bodies."""
+    """Return whether there are elastic bodies."""
     return any(body.deforms for body in model.bodies.values())
 
 

@@ -54,7 +54,7 @@ def coordinates_of(scheme: Scheme) -> str:
 
 
 def fits(scheme: Scheme, coordinates: str) -> bool:
-    """Tell whether a scheme integrates models in these coordinates."""
+    """Return whether a scheme integrates models in these coordinates."""
     if coordinates in PARAMETRISATIONS:
         midpoint = scheme.formulation == "ph" and scheme.rule is Rule.MIDPOINT
         return midpoint and not scheme.stabilised

@@ -67,7 +67,7 @@ def segments(steps: Sequence[Step]) -> list[Segment]:
 
 
 def _across(*axes: Array) -> bool:
-    """Tell whether axes are perpendicular to each other."""
+    """Return whether axes are perpendicular to each other."""
     return all(abs(a @ b) < NONE for k, a in enumerate(axes) for b in axes[:k])
 
 

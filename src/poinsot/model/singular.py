@@ -94,13 +94,13 @@ def _like(
 
 
 def _differ(one: Vector, other: Vector, sizes: Vector) -> bool:
-    """Tell whether bodies of these sizes [m] move differently."""
+    """Return whether bodies of these sizes [m] move differently."""
     scale = np.repeat(np.column_stack([np.ones_like(sizes), sizes]), 3)
     return bool(np.max(scale * abs(one - other)) > SAME * np.max(scale * abs(one)))
 
 
 def _suits(jacobian: Matrix, sizes: Vector, twists: Vector, rates: Vector | float = 0.0) -> bool:
-    """Tell whether twists fulfil all rows, with the sizes of bodies [m]."""
+    """Return whether twists fulfil all rows, with the sizes of bodies [m]."""
     return bool(np.all(abs(jacobian @ twists - rates) <= allowed_rates(jacobian, sizes, twists)))
 
 

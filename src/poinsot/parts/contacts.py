@@ -57,7 +57,7 @@ class Contact(Direction):
         return ""
 
     def ended(self, q: Vector) -> bool:
-        """Tell whether the contact has come to an end."""
+        """Return whether the contact has come to an end."""
         return False
 
     # -- as a direction -----------------------------------------------------------------------
@@ -199,7 +199,7 @@ class Disc(Contact):
         return f"the disc falls on its side, its axis {degrees:.2g} degrees from the normal"
 
     def ended(self, q: Vector) -> bool:
-        """Tell whether the disc lies on the plane, or has gone through it."""
+        """Return whether the disc lies on the plane, or has gone through it."""
         return bool(self._tilt(q) < LYING or self._height(q) <= 0)
 
     def _tilt(self, q: Vector) -> float:

@@ -285,7 +285,7 @@ class Driven(DrivenDirection):
             )
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:
-        """Tell whether one of its angles turns too far to be followed over a step."""
+        """Return whether one of its angles turns too far to be followed over a step."""
         return any(
             term.chart.loses(term.forms(local(q0, term.at)), term.forms(local(q_mid, term.at)))
             for term in self.terms

@@ -77,7 +77,7 @@ class Feedback(ABC):
         return self
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:
-        """Tell whether its angle turns too far to be followed over a step."""
+        """Return whether its angle turns too far to be followed over a step."""
         return False
 
 
@@ -163,7 +163,7 @@ class JointLaw(Feedback):
         return self if chart is self.chart else replace(self, chart=chart)
 
     def loses(self, q0: Vector, q_mid: Vector) -> bool:
-        """Tell whether its angle turns too far to be followed over a step."""
+        """Return whether its angle turns too far to be followed over a step."""
         return self.chart.loses(self.forms(q0), self.forms(q_mid))
 
 

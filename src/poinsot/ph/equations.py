@@ -44,7 +44,7 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
 
 
 def independent(A: Matrix, tolerance: float, *, width: int = 1) -> bool:
-    """Tell whether no row depends on the rows before it; see `dependent_rows`."""
+    """Return whether no row depends on the rows before it; see `dependent_rows`."""
     if not is_sparse(A):
         return not dependent_rows(A, tolerance).any()
     lengths = row_lengths(A)

@@ -80,6 +80,6 @@ class FormulaRows:
 
 
 def _is_sympy(value: Any) -> bool:
-    """Tell whether something is of SymPy, which nobody loads who does not use it."""
+    """Return whether something is of SymPy, which nobody loads who does not use it."""
     sympy = sys.modules.get("sympy")
     return sympy is not None and isinstance(value, sympy.Basic | sympy.MatrixBase)

@@ -66,7 +66,7 @@ class Hosting:
         return inputs[..., self.whole.inlets[self.host]]
 
     def serves(self, t: float, x: Vector, u: Vector, h: float) -> bool:
-        """Tell whether networks determine the inputs of the host over a step from x."""
+        """Return whether networks determine the inputs of the host over a step from x."""
         return all(network.determines_inputs(t, x, u, h) for network in self.networks)
 
     def stages(self, scheme: Scheme, t: float, x0: Vector, u: Vector, h: float) -> "HostedStages":

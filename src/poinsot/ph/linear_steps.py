@@ -171,7 +171,7 @@ class Linearisation:
         return LinearStep(slopes)
 
     def _agree(self, equations: StageEquations, w: Vector, slopes: Slopes, sizes: Sizes) -> bool:
-        """Tell whether slopes are those of the equations in a random direction."""
+        """Return whether slopes are those of the equations in a random direction."""
         dw = sizes.w * self.random.standard_normal(w.size)
         dx = sizes.x * self.random.standard_normal(sizes.x.size)
 

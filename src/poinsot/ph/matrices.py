@@ -39,7 +39,7 @@ SPARSE_FROM = 300
 
 
 def large(size: int) -> bool:
-    """Tell whether a matrix of this size is kept sparse."""
+    """Return whether a matrix of this size is kept sparse."""
     return size >= SPARSE_FROM
 
 
@@ -54,7 +54,7 @@ def dense(a: Matrix) -> Array:
 
 
 def nonzero(a: Matrix) -> bool:
-    """Tell whether a matrix has an entry that is not zero."""
+    """Return whether a matrix has an entry that is not zero."""
     return bool(a.count_nonzero() if is_sparse(a) else np.any(dense(a)))
 
 

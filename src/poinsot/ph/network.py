@@ -163,7 +163,7 @@ class Network:
         return NetworkStep(self, GeneralStages(*known))
 
     def determines_inputs(self, t: float, x: Vector, u: Vector, h: float) -> bool:
-        """Tell whether outputs determine inputs there; a rigid connection asks for the contrary.
+        """Return whether outputs determine inputs there; a rigid connection asks for the contrary.
 
         Asked once for steps of a size.
         """

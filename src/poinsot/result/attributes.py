@@ -1,9 +1,9 @@
 """Attributes of a result as a whole, in a dataset or a file."""
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 from poinsot.result.records import Stats
 from poinsot.result.result import Result
@@ -13,7 +13,7 @@ Attribute: TypeAlias = str | int | float
 #: The version of the layout of files. A reader refuses files of a newer one.
 FORMAT = 1
 #: The numbers of `Stats`: all but the iterations of each step, which are a variable.
-STATS = {f.name: f.type for f in fields(Stats) if f.name != "iterations"}
+STATS = {name: kind for name, kind in get_type_hints(Stats).items() if name != "iterations"}
 #: Those that files of earlier versions do not have.
 ADDED = ("split_steps", "rejected_steps", "tolerance", "smallest_step", "largest_step")
 ESTIMATED = ("position_error", "rotation_error")

@@ -41,7 +41,7 @@ def seal(file: FileIO, written: Iterable[Piece], changing: Iterable[Piece]) -> s
 
 
 def holds(content: mmap) -> bool | None:
-    """Tell whether a file is what was sealed; None if it has no seal."""
+    """Return whether a file is what was sealed; None if it has no seal."""
     if end_of(content) is None:
         return False if len(content) > _end(content) else None
     try:

@@ -12,7 +12,7 @@ LONGEST = 20.0
 
 
 def survives(path: Path) -> bool:
-    """Tell whether a process could open a file, or was refused by an exception."""
+    """Return whether a process could open a file, or was refused by an exception."""
     code = (
         f"import sys; sys.path[:] = {sys.path!r}; from pathlib import Path; "
         "from poinsot.result.source import Opening, read; "

@@ -224,8 +224,8 @@ class AdaptiveLoop(Loop):
         if isinstance(failure, NewtonFailure):
             failure.reason += f", also in steps of {h:.1g} s"
         return failure or InputError(
-            f"the tolerance {self.tolerance:g} asks for steps below {h:.1g} s here; look for laws "
-            "that jump from one value to another over and over, or allow a larger one"
+            f"the tolerance {self.tolerance:g} needs steps below {h:.1g} s here; check laws for "
+            "repeated jumps, or increase the tolerance"
         )
 
 

@@ -110,7 +110,7 @@ def _numbers_of(system: PHSystem, x: Vector) -> Vector:
 
 
 def _differ(a: Vector, b: Vector | None) -> bool:
-    """Tell whether arrays differ in any bit, or one of them was not there."""
+    """Return whether arrays differ in any bit, or one of them was not there."""
     return b is None or a.shape != b.shape or a.tobytes() != b.tobytes()
 
 

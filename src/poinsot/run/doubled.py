@@ -99,8 +99,8 @@ class Doubled:
                 rotation,
                 note="",
                 warning=f"steps of {self.h:g} s and of {2 * self.h:g} s lead {gap:.2g} m and "
-                f"{turned:.2g} rad apart: the step is too large, or the motion is chaotic and the "
-                "run too long; do not trust its positions",
+                f"{turned:.2g} rad apart: the step is too large, or the motion is chaotic; do not "
+                "trust the positions",
             )
         better = 10.0**-self.order
         note = f"a step of {self.h / 10:.2g} s would leave a position error of about"

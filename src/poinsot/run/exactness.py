@@ -57,8 +57,8 @@ PROMISES = {
     "velocity_constraint_error_mid": "velocity constraints at midpoints",
 }
 CAUSES = (
-    "the usual causes are masses, lengths or stiffnesses many orders of magnitude apart, and "
-    "functions of your own that jump or contradict each other"
+    "the usual causes are masses, lengths or stiffnesses many orders of magnitude apart, and user "
+    "functions that are discontinuous or inconsistent"
 )
 Size = TypeVar("Size", float, Array)
 
@@ -161,8 +161,10 @@ class Run:
         rows = [(row["stage_x"], row["x"], row["time"] - row["stage_time"]) for row in self.rows]
         steps = [(middle, end, 2 * float(half)) for middle, end, half in rows]
         part, name = self.system.astray(self.scheme, steps)
-        arms = f"the lever arms of '{self.scheme.name}', which are not the means of a step, change"
-        better = "a half of the step leaves an eighth, 'emh-mean' nothing"
+        arms = (
+            f"the lever arms of '{self.scheme.name}', which are not the means over a step, change"
+        )
+        better = "half the step size leaves an eighth of it, 'emh-mean' none"
         return part, f"{arms} the spin of '{name}' by {part:.2g} of itself in a step; {better}"
 
     def _compare(
@@ -187,12 +189,15 @@ class Run:
         """Yield what else errors may come from, and how large they may be then."""
         loose = self.newton.rtol if self.newton.rtol > Newton.rtol else 0.0
         tolerated = self.steps * (loose * scale + self.newton.atol)
-        yield tolerated, f"which the tolerance of Newton's method allows: {self.newton}"
+        yield tolerated, f"within the tolerance of Newton's method: {self.newton}"
         if (rows := self._constraints.get("constraint_error")) is not None:
             known = rows.noisy[0] > 0
             gap = np.max(abs(rows.error[0][known]) / rows.noisy[0][known], initial=0.0)
             why = f"as constraints are off by {np.max(abs(rows.error[0])):.2g} at the start"
-            yield START * float(gap) * scale, f"{why}; give positions and rotations more digits"
+            yield (
+                START * float(gap) * scale,
+                f"{why}; give positions and rotations with more digits",
+            )
 
     def _noise(self) -> Iterator[tuple[float, str]]:
         """Yield what the energy may be off by as its values are noisy, found only if it is off."""
@@ -202,9 +207,8 @@ class Run:
         levels = [noise_level(self._at(row).H, row["x"], sizes) for row in rows]
         level = float(np.median(levels))
         why = (
-            f"as the energy itself is known to {level:.2g} J only: terms of it cancel, or "
-            "functions in it are rough; write it so that they do not, as 2 sin(q/2)^2 for "
-            "1 - cos(q)"
+            f"as the energy itself is known to {level:.2g} J only: terms cancel, or functions are "
+            "not smooth; rewrite it, e.g. 2 sin(q/2)^2 instead of 1 - cos(q)"
         )
         yield NOISY * sqrt(self.steps) * level, why
 
@@ -246,7 +250,7 @@ class Run:
         if self.single_steps:
             yield (
                 f"{self.single_steps} of {self.steps} steps were taken by the reference engine, "
-                "because the compiled one found no solution: these are as exact, but slower"
+                "because the compiled engine found no solution; they are as accurate, but slower"
             )
         if self.split_steps:
             yield (
@@ -256,7 +260,7 @@ class Run:
         if names := self.observer.undetermined:
             yield (
                 f"the reactions of {_listed(names)} are not unique, because constraints are "
-                "redundant: the smallest ones are shown"
+                "redundant; the smallest ones are given"
             )
         changed, what = self._astray
         if LARGE < changed <= DRIVEN:
@@ -270,7 +274,8 @@ class Run:
         if np.max(part, initial=0.0) > LARGE:
             yield (
                 "velocities at the ends of steps violate the constraints by up to "
-                f"{part.max():.0%} of their size, since '{self.scheme.name}' satisfies them at "
+                f"{part.max():.0%} of their magnitude, because '{self.scheme.name}' satisfies them "
+                "at "
                 "midpoints only: use 'ph-mp-ggl', or a smaller step (half of it leaves a quarter)"
             )
 

@@ -45,6 +45,6 @@ class Impulses:
 
 
 def _sampled(port: Port) -> bool:
-    """Tell whether the input of a port is a function of time that may change."""
+    """Return whether the input of a port is a function of time that may change."""
     constant = port.signal is None or isinstance(port.signal, Constant)
     return not (constant or port.by_law or port.driven)

@@ -64,5 +64,5 @@ class Plan:
 
 
 def is_known(scheme: Scheme) -> bool:
-    """Tell whether a scheme can be found by its name."""
+    """Return whether a scheme can be found by its name."""
     return SCHEMES.get(scheme.name) == scheme

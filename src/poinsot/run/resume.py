@@ -61,7 +61,7 @@ class Stopped:
         return cls(path, result, plan, rows, facts, arrays)
 
     def is_complete(self, t_end: float | None) -> bool:
-        """Tell whether there is nothing left to compute up to that time [s]."""
+        """Return whether there is nothing left to compute up to that time [s]."""
         return self.result.status in ("done", "warned") and t_end in (None, self.plan.t_end)
 
     def go_on(
@@ -147,7 +147,7 @@ def _require_no_fmu(run: Run) -> None:
 
 
 def _of_time(port: Port) -> bool:
-    """Tell whether the input of a port is a function of time."""
+    """Return whether the input of a port is a function of time."""
     return port.takes_inputs and not (port.driven or isinstance(port.signal, Held))
 
 

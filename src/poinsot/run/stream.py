@@ -124,7 +124,7 @@ class Stream:
     def finish(self, status: Status, message: str) -> Result:
         """Write the last step and how the run ended, and return the result."""
         if status == "interrupted":
-            message = f"{message}; to go on: poinsot run --resume {quote(str(self.path))}"
+            message = f"{message}; to continue: poinsot run --resume {quote(str(self.path))}"
         with held_back():
             try:
                 self.recorder.finish()

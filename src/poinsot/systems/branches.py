@@ -99,7 +99,7 @@ class Branching:
         return assemble((m + len(rows), jacobian.shape[1]), [(0, 0, jacobian), *placed])
 
     def leads_on(self, twists: Vector) -> bool:
-        """Tell whether there is a motion with these twists (6 bodies,), which suit the joints."""
+        """Return whether there is a motion with these twists (6 bodies,), which suit the joints."""
         return _leads_on(self.forms, self.q, twists)
 
 

@@ -145,7 +145,7 @@ class MechanismForm(VelocityForm):
         return replace(self, mechanism=replace(self.mechanism, networks=tuple(networks)))
 
     def closes(self, inputs: NDArray[np.intp]) -> bool:
-        """Tell whether networks may close these inputs in the compiled engine, too."""
+        """Return whether networks may close these inputs in the compiled engine, too."""
         return closes(self.mechanism.inlets, inputs)
 
     def observer(self) -> Observer:

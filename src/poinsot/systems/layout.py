@@ -209,14 +209,14 @@ class Layout:
             there = move(q, moved)
             endless = [f"'{p.name}'" for p in held.potentials if not p.finite(there)]
             if endless:
-                return f"; force {', '.join(endless)} gives NaN or infinity where the step leads"
+                return f"; force {', '.join(endless)} is NaN or infinite at the end of the step"
             rows, lost = singular_rows(held.constraints, there, held.repeated, moved)
             singular = [at.name for at in self.joints if np.isin(at.rows, rows).any()]
             if singular:
                 return (
-                    f"; joints {named(singular)} are in a singular position: their equations lose "
-                    f"{lost} of their rank there, and the motion may branch; smaller steps do not "
-                    "help: start elsewhere, or with velocities along one branch (see "
+                    f"; joints {named(singular)} are in a singular position: the rank of their "
+                    f"equations decreases by {lost} there, and the motion may branch; smaller "
+                    "steps do not help, start elsewhere or with velocities along one branch (see "
                     "model.check())"
                 )
         return ""

@@ -77,7 +77,7 @@ class Closed:
             )
 
     def ends_singular(self, held: Mechanism, f0: Vector, f1: Vector) -> bool:
-        """Tell whether a step from frames f0 to f1 ends in a singular position, or next to it."""
+        """Return whether a step from frames f0 to f1 ends in a singular position, or next to it."""
         q0, q1 = (local(f, self.bodies) for f in (f0, f1))
         forms, repeated = self._equations(held)
         least, lengths = _least(forms, q1, repeated)
@@ -93,7 +93,7 @@ class Closed:
 
 
 def _astray(forms: Forms, q: Vector, rank: int, before: Vector, mean: Vector) -> bool:
-    """Tell whether twists in a step are on another branch than those before it."""
+    """Return whether twists in a step are on another branch than those before it."""
     branches, own = branches_at(forms, q, rank)
     parts = [own @ twists for twists in (before, mean)]
     lengths = measured(joint_matrix(forms, q))[2]
@@ -111,7 +111,7 @@ def _astray(forms: Forms, q: Vector, rank: int, before: Vector, mean: Vector) ->
 
 
 def _turned(before: Vector, mean: Vector) -> bool:
-    """Tell whether velocities or angular velocities have changed by more than a little."""
+    """Return whether velocities or angular velocities have changed by more than a little."""
     old, new = (twists.reshape(-1, 2, 3) for twists in (before, mean))
     sizes = np.max(np.maximum(abs(old), abs(new)), axis=(0, 2))
     return bool(np.any(np.max(abs(new - old), axis=(0, 2)) > TURNED * sizes))

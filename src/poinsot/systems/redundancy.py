@@ -125,7 +125,7 @@ def _best_rows(J: Matrix, count: int) -> NDArray[np.bool_]:
 
 
 def _combines(kept: Matrix, others: Matrix) -> bool:
-    """Tell whether the other rows are combinations of the kept ones with small coefficients.
+    """Return whether the other rows are combinations of the kept ones with small coefficients.
 
     Of many, sums with random signs are tried instead of single ones.
     """

@@ -142,7 +142,7 @@ def _turns(
     q: Vector,
     random: np.random.Generator,
 ) -> bool:
-    """Tell whether a part acts on the spin of its k-th body, at frames near those in q."""
+    """Return whether a part acts on the spin of its k-th body, at frames near those in q."""
     twists = np.zeros((q.size // 12, 2, 3))
     twists[:, 1] = TURN * random.standard_normal((len(twists), 3))
     q = move(q, twists.reshape(-1))

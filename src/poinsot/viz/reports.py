@@ -204,7 +204,7 @@ def _modes(modes: Shapes, at: str) -> str:
         )
         for k in shown
     ]
-    table = _grid(head, rows) if rows else "<p>There are none: nothing can move.</p>"
+    table = _grid(head, rows) if rows else "<p>There are no modes: nothing can move.</p>"
     left = len(modes.kinds) - len(rows)
     more = f"<p>{left} more are left out.</p>" if left else ""
     played = [k for k in shown if modes.kinds[k] in ("oscillation", "flutter")][:PLAYED]

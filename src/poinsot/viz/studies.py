@@ -255,7 +255,7 @@ def _grid(study: xarray.Dataset) -> list[Array] | None:
 
 
 def _logarithmic(values: Array) -> bool:
-    """Tell whether values are spread over powers of ten."""
+    """Return whether values are spread over powers of ten."""
     low, high = np.min(values, initial=np.inf), np.max(values, initial=-np.inf)
     return bool(low > 0 and high > 50 * low and np.median(values) < 0.2 * high)
 

@@ -114,7 +114,7 @@ def test_what_cannot_be_asked_for_is_refused_by_name():
         two_link_arm().configuration().jacobian("tips")
     with pytest.raises(ps.InputError, match="no joint 'knee'"):
         two_link_arm().configuration({"knee": 1.0})
-    with pytest.raises(ps.InputError, match="beyond what a loop"):
+    with pytest.raises(ps.InputError, match="exceeds the range of a loop"):
         four_bar().configuration({"hinge 3": 2.5})
     ball = ps.Model()
     body = ball.add_body("ball", ps.Sphere(mass=1.0, radius=0.1))

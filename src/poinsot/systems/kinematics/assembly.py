@@ -198,9 +198,9 @@ def _failure(task: Task, best: Tethered, what: str) -> AssemblyError:
     named = ", ".join(map(repr, list(task.kept)[:LISTED]))
     held = f" with {named} kept where they are" if task.kept else ""
     return AssemblyError(
-        f"{what}: the joints do not close{held}; at best these stay open: {', '.join(listed)}; "
-        "correct lengths and axes of the bodies, keep fewer of them, or start nearer to where "
-        "they close",
+        f"{what}: the joints do not close{held}; the smallest gaps are: {', '.join(listed)}; "
+        "correct lengths and axes of the bodies, keep fewer of them, or start closer to a position "
+        "with closed joints",
         gaps={name: (each.distance, each.angle) for name, each in gaps.items()},
         places=poses(task.bodies, best.f),
     )

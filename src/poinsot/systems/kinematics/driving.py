@@ -168,8 +168,8 @@ class Driving:
         ]
         return InputError(
             f"{self.what}: the joints do not close with {', '.join(named[:LISTED])} on the way to "
-            f"t = {t:g} s; the motion leads beyond what a loop of joints allows: keep within its "
-            "range, or prescribe another coordinate"
+            f"t = {t:g} s; the motion exceeds the range of a loop of joints: stay within it, or "
+            "prescribe another coordinate"
         )
 
     # -- freedoms -----------------------------------------------------------------------------

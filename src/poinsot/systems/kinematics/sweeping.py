@@ -58,7 +58,7 @@ class Singular:
     joints: tuple[str, ...]
 
     def near(self, other: "Singular", unit: float) -> bool:
-        """Tell whether both are the same, found from two sides."""
+        """Return whether both are the same, found from two sides."""
         return abs(self.value - other.value) <= 10 * LOCATED * unit
 
     def __str__(self) -> str:
@@ -171,7 +171,7 @@ class Path:
         return replace(there, w=w)
 
     def _near(self, place: Tethered, predicted: Vector, found: Vector) -> bool:
-        """Tell whether bodies are where they were predicted, as a part of the step."""
+        """Return whether bodies are where they were predicted, as a part of the step."""
         return place.distance(predicted, found) <= OFF * place.distance(place.f, predicted)
 
     def _motion(self, place: Tethered) -> Vector | None:

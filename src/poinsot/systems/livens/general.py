@@ -312,8 +312,8 @@ class GeneralLagrangian(OfPotentials, Lagrangian):
             return ""
         return (
             f" (near a coordinate singularity: M has the eigenvalue {found.eigenvalue:.3g} along "
-            f"{found.along}, its largest one is {found.largest:.3g}; describe the motion by other "
-            "coordinates there)"
+            f"{found.along}, its largest one is {found.largest:.3g}; use other coordinates for "
+            "this motion)"
         )
 
 

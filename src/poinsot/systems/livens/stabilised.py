@@ -63,14 +63,14 @@ def require_stabilisable(name: str, own: GeneralLagrangian) -> None:
     """Refuse a Lagrangian that the equations with velocity constraints are not those of."""
     reason = ""
     if not own.mass.constant:
-        reason = "M depends on q, and these equations are those of a constant one"
+        reason = "M depends on q, and these equations need a constant one"
     elif own.a is not None:
-        reason = "it has terms a(q)·v, which turn momenta, and the equations have no rows for that"
+        reason = "it has terms a(q)·v, which these equations do not support"
     elif not own.constraints.is_quadratic:
         rows = np.flatnonzero(~own.constraints.quadratic)
         reason = (
-            f"'{own.names()[int(rows[0])]}' is not known to be quadratic in q, as it must be for "
-            "energy to be kept at the ends of steps; give it as an expression"
+            f"'{own.names()[int(rows[0])]}' is not known to be quadratic in q, which is necessary "
+            "for an exact energy balance; give it as an expression"
         )
     if reason:
         raise InputError(

@@ -196,7 +196,7 @@ class LivensSystem(MomentumForm):
         return kind(scheme, t, x0, u, h, self)
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
-        """Return what the Lagrangian sees, and whether velocities have left their momenta.
+        """Return the diagnosis of the Lagrangian, and whether velocities differ from momenta.
 
         Each step has v1 = 2 v_m - v0: what v alternates by is remembered, and may grow.
         """
@@ -206,8 +206,8 @@ class LivensSystem(MomentumForm):
         if gap <= ASTRAY * size:
             return found
         return (
-            f"{found}; velocities have left momenta by {gap / size:.0%} of these, as those of "
-            "slender bodies do in Livens' form: try a scheme of Hamilton's form, 'emh-mean'"
+            f"{found}; velocities and momenta differ by {gap / size:.0%}, as for slender bodies "
+            "in Livens' form: try a scheme in Hamilton's form, 'emh-mean'"
         )
 
     @cached_property

@@ -277,7 +277,7 @@ class QuaternionForm(MomentumForm):
         return replace(self, lagrangian=replace(self.lagrangian, mechanism=mechanism))
 
     def closes(self, inputs: NDArray[np.intp]) -> bool:
-        """Tell whether networks may close these inputs in the compiled engine, too."""
+        """Return whether networks may close these inputs in the compiled engine, too."""
         return closes(self.mechanism.inlets, inputs)
 
     def observer(self) -> Observer:

@@ -288,7 +288,7 @@ def near_singularity(laws: Laws, zeta: Vector, travel: Vector) -> str:
     return (
         f" (near here the constraints lose their rank [BHRS25, eq. (13)]: {least.rows} depend on "
         f"each other but for {least.singular:.1g}; the mechanism is in a singular position, such "
-        "as a dead point; keep it away from there, or leave one of these constraints out)"
+        "as a dead centre; avoid it, or leave one of these constraints out)"
     )
 
 

@@ -63,7 +63,7 @@ class BodyAxesForm(MechanismForm):
         return rate
 
     def compiles(self, scheme: Scheme) -> bool:
-        """Tell whether the compiled engine takes such steps.
+        """Return whether the compiled engine takes such steps.
 
         Torques as [LKB26, eq. (32)] puts them in are others in the engine's quaternions.
         """

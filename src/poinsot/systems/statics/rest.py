@@ -228,7 +228,7 @@ class Rest:
         return float(np.linalg.norm(self.slopes))
 
     def accepts(self, there: "Rest", w: Vector, *, down: bool) -> bool:
-        """Tell whether a step led down, or, near the end, to smaller forces."""
+        """Return whether a step led down, or, near the end, to smaller forces."""
         if not np.isfinite(there.residual):
             return False
         if not down:

@@ -103,9 +103,9 @@ def _failure(here: Rest, what: str, why: str) -> NoEquilibriumError:
     listed = ", ".join(f"'{name}'" for name in names[:LISTED])
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return NoEquilibriumError(
-        f"no {what} found: {why}; what is left is {here.residual:.3g} of their size, and moves "
-        f"{listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that balance "
-        "the forces, or start nearer to the place you look for",
+        f"no {what} found: {why}; the remaining force is {here.residual:.3g} of their size and "
+        f"moves {listed or 'nothing'}{more}; hold it by a joint or a spring, give inputs that "
+        "balance the forces, or start closer to the equilibrium",
         residual=here.residual,
         moving=names,
     )

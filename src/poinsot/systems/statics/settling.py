@@ -167,7 +167,7 @@ def _step(system: PHSystem, x0: Vector, tau: float, t: float) -> Vector | None:
 
 
 def _closed(length: float, before: float) -> bool:
-    """Tell whether a correction is round-off, as is a small one that is no smaller than before."""
+    """Whether a correction is round-off, as is a small one that is no smaller than before."""
     return length <= DONE or before / 2 < length <= SMALL
 
 
