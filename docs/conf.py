@@ -34,7 +34,7 @@ extensions = [
 exclude_patterns = ["_build", "jupyter_execute"]
 default_role = "code"
 
-myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 # Notebooks are kept without outputs and run here: what they show is what this version computes.

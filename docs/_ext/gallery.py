@@ -41,6 +41,8 @@ BROWSER = (
     *("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
     *("--hide-scrollbars", "--virtual-time-budget=4000", "--window-size=960,720"),
 )
+#: The themes of the pages, and how the names of their pictures in space end.
+THEMES = {"light": "", "dark": "-dark"}
 #: Pages whose blocks save a figure that the page shows: page -> saved file -> image.
 DRAWN_BY_PAGES = {
     "howto/assembly.md": {"assembly.png": "assembly.png"},
@@ -119,17 +121,20 @@ def write_figures() -> None:
             with TemporaryDirectory() as folder:
                 page = Path(folder) / f"{name}.html"
                 write_page(seen, page)
-                render(page, RENDERS / f"{name}.webp", 0.6 * result.time[-1])
+                for theme, ending in THEMES.items():
+                    image = RENDERS / f"{name}{ending}.webp"
+                    render(page, image, 0.6 * result.time[-1], theme)
     for page, images in DRAWN_BY_PAGES.items():
         draw_by_page(DOCS / page, images)
 
 
-def render(page: Path, image: Path, time: float) -> None:
+def render(page: Path, image: Path, time: float, theme: str) -> None:
     """Take a picture of a 3D page at a time [s], as a browser shows it without its panels."""
     with TemporaryDirectory() as folder:
         shot = Path(folder) / "shot.png"
         address = f"{page.as_uri()}#t={time:.6g}&bare"
-        own = (f"--user-data-dir={folder}/user", f"--screenshot={shot}")
+        scheme = f"--blink-settings=preferredColorScheme={1 if theme == 'light' else 0}"
+        own = (f"--user-data-dir={folder}/user", f"--screenshot={shot}", scheme)
         subprocess.run([*BROWSER, *own, address], check=True, capture_output=True)
         image.parent.mkdir(exist_ok=True)
         Image.open(shot).convert("RGB").resize((640, 480), Image.Resampling.LANCZOS).save(
@@ -178,10 +183,11 @@ def setup(app):
             grid = nodes.container(classes=["gallery"])
             for name in MODULES:
                 example = find_example(name)
-                render = f"renders/{name}.webp"
-                image = render if (IMAGES / render).exists() else f"{name}.png"
-                text = f"[![{example.title}](../images/{image})]({name}.md)\n\n"
-                text += f"[{example.title}]({name}.md)\n\n{example.source}"
+                shown = "".join(
+                    f"![{example.title}](../images/renders/{name}{ending}.webp){{.only-{theme}}}"
+                    for theme, ending in THEMES.items()
+                )
+                text = f"[{shown}]({name}.md)\n\n[{example.title}]({name}.md)\n\n{example.source}"
                 grid += nodes.container(
                     "", *self.parse_text_to_nodes(text), classes=["gallery-card"]
                 )

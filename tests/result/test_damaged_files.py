@@ -249,3 +249,9 @@ def test_a_file_that_is_cut_anywhere_is_refused(tmp_path, untried, whole, data):
     (tmp_path / "run.nc").write_bytes(content[:size])
     with pytest.raises(ps.InputError, match="is damaged"):
         ps.load(tmp_path / "run.nc")
+
+
+def test_a_study_is_no_result(tmp_path):
+    with h5py.File(tmp_path / "study.nc", "w") as file:
+        file.attrs["poinsot_study"] = 1
+    refused(tmp_path / "study.nc", r"study\.nc' is a study; open it by ps\.load_study")

@@ -181,7 +181,9 @@ def _plot_convergence(states: "Axes", kept: "Axes") -> None:
         states.loglog(h, line, ":", color="grey", label=f"slope {order}")
     states.set(xlabel="step h [s]", ylabel="RMS error at t = 0.02 s")
     states.set_title("Second order in q and v, first in λ")
-    states.legend(ncols=2, fontsize="x-small")
+    low, high = states.get_ylim()
+    states.set_ylim(low, high * (high / low) ** 0.45)  # room for the legend
+    states.legend(ncols=2, fontsize="x-small", loc="upper left")
     round_off = np.finfo(float).eps
     for scheme, line in (("ph-mp", "-"), ("ph-mp-ggl", "--")):
         for name, size, colour in (("H", 107604.72, COLOURS[0]), ("L", 2407.0, COLOURS[1])):

@@ -178,6 +178,8 @@ def plot(result: Result) -> "Figure":
             if h in (0.01, 0.001)
         }
         plot_constraints(chosen, positions, "position", title="Positions fit the joints ...")
+        positions.set_ylim(positions.get_ylim()[0] / 1e3)  # room for the legend
+        positions.legend(loc="lower right", fontsize="x-small")
         plot_constraints(chosen, velocities, "velocity", title="... velocities only with GGL")
     return figure
 

@@ -123,6 +123,8 @@ def read(opening: Opening, path: Path) -> Source:
 
 def _check_format(path: Path, file: H5) -> None:
     version = _plain(file.attrs.get("poinsot_format"))
+    if "poinsot_study" in file.attrs:
+        raise InputError(f"load: '{path}' is a study; open it by ps.load_study")
     if not isinstance(version, int):
         raise InputError(
             f"load: '{path}' is netCDF, but was not written by Poinsot; open it by xarray"

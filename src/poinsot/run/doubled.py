@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Runs that differ by this part of the motion, or by this angle [rad], have errors of no order.
 APART, TURNED = 0.1, 0.3
+#: What moves by less than this part of the largest coordinate is at rest, but for round-off.
+RESTS = 1e-13
 #: Times are the same if they differ by less than this part of a step.
 SAME = 1e-6
 
@@ -93,7 +95,9 @@ class Doubled:
         turned = float(2 * np.arcsin(np.clip(np.max(chord), 0, 1)))
         part = 1 / (2.0**self.order - 1)
         position, rotation = part * gap, part * turned
-        if gap > APART * moved > 0 or turned > TURNED:
+        extent = float(np.max(abs(coarse.position), initial=0.0))
+        # What moves by less than round-off rests: at an unstable equilibrium, say.
+        if gap > APART * moved > RESTS * extent or turned > TURNED:
             return Estimate(
                 position,
                 rotation,
