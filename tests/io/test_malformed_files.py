@@ -471,6 +471,10 @@ MALFORMED = {
     ),
     "no tolerance": (run("{newton: {rtol: 0}}"), ":3:14: simulation.newton: "),
     "output elsewhere": (run("{output: /etc/passwd}"), ":3:14: simulation: unknown key 'output'"),
+    "bodies of nothing": (
+        joint("{revolute: {bodies: null, point: [0, 0, 0], axis: [1, 0, 0]}}"),
+        ":4:7: joints.J.revolute: the key 'bodies' is missing",
+    ),
     # -- events: one message for one mistake --------------------------------------------------
     "event that names a joint only": (
         event("{release: J}"),
@@ -481,8 +485,8 @@ MALFORMED = {
         ":5:40: events.E.then[1].lock: expected keys and values, found the text 'J'",
     ),
     "event of another kind": (
-        event("{relaese: {joint: J}}"),
-        ":5:27: events.E.then: unknown key 'relaese'; did you mean 'release'?",
+        event("{releases: {joint: J}}"),
+        ":5:27: events.E.then: unknown key 'releases'; did you mean 'release'?",
     ),
 }
 
