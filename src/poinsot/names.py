@@ -1,27 +1,26 @@
-"""Public names of packages, imported when they are first used; listed in their stubs."""
+"""Public names of packages, imported when they are first used; listed in their stubs.
 
-from functools import cache
+Every program starts here, so modules that are slow to import are imported on demand.
+"""
+
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 
-def publish(package: dict[str, Any], later: tuple[str, ...] = ()) -> None:
+def publish(package: dict[str, object], later: tuple[str, ...] = ()) -> None:
     """Give a package its public names; those of the modules `later` when they are first asked for.
 
     `package` holds what the package has so far: its `globals()`.
     """
-    own, file, first = package["__name__"], Path(package["__file__"]), package.get("__all__", ())
+    own, file = str(package["__name__"]), str(package["__file__"])
+    given, known = package.pop("__all__", None), dict[str, str]()
+    first = given if isinstance(given, list) else []
 
-    @cache
     def homes() -> dict[str, str]:
-        import ast  # takes a while, and many programs ask for one module only
+        if not known:
+            known.update(_listed(file))
+        return known
 
-        stub = ast.parse(file.with_suffix(".pyi").read_text(encoding="utf-8"))
-        imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-        return {alias.name: line.module or "" for line in imports for alias in line.names}
-
-    def get(name: str) -> Any:
+    def get(name: str) -> object:
         if name == "__all__":
             return [*first, *homes()]
         if name not in homes():
@@ -31,9 +30,18 @@ def publish(package: dict[str, Any], later: tuple[str, ...] = ()) -> None:
         package[name] = module if home == own else getattr(module, name)
         return package[name]
 
-    package.pop("__all__", None)
-    package["__getattr__"], package["__dir__"] = get, lambda: sorted(get("__all__"))
+    package["__getattr__"], package["__dir__"] = get, lambda: sorted({*first, *homes()})
     if not own.startswith(later):
         for name, home in homes().items():
             if not home.startswith(later):
                 get(name)
+
+
+def _listed(file: str) -> dict[str, str]:
+    """Return names and their modules, from the stub of a file."""
+    import ast
+    from pathlib import Path
+
+    stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
+    return {alias.name: line.module or "" for line in imports for alias in line.names}

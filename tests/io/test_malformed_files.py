@@ -32,6 +32,10 @@ def port(text):
     return HINGE + f"ports:\n  P: {text}\n"
 
 
+def event(text):
+    return HINGE + f"events:\n  E: {{when: t - 1, then: {text}}}\n"
+
+
 def run(text):
     return MODEL + f"simulation: {text}\n"
 
@@ -463,10 +467,27 @@ MALFORMED = {
     ),
     "nothing saved": (
         run("{save_every: 0}"),
-        ":3:26: simulation.save_every: save_every is 0; it must",
+        ":3:26: simulation.save_every: save_every is 0, expected a whole number",
     ),
     "no tolerance": (run("{newton: {rtol: 0}}"), ":3:14: simulation.newton: "),
     "output elsewhere": (run("{output: /etc/passwd}"), ":3:14: simulation: unknown key 'output'"),
+    "bodies of nothing": (
+        joint("{revolute: {bodies: null, point: [0, 0, 0], axis: [1, 0, 0]}}"),
+        ":4:7: joints.J.revolute: the key 'bodies' is missing",
+    ),
+    # -- events: one message for one mistake --------------------------------------------------
+    "event that names a joint only": (
+        event("{release: J}"),
+        ":5:36: events.E.then.release: expected keys and values, found the text 'J'",
+    ),
+    "event in a list": (
+        event("[stop, {lock: J}]"),
+        ":5:40: events.E.then[1].lock: expected keys and values, found the text 'J'",
+    ),
+    "event of another kind": (
+        event("{releases: {joint: J}}"),
+        ":5:27: events.E.then: unknown key 'releases'; did you mean 'release'?",
+    ),
 }
 
 
@@ -488,6 +509,7 @@ def test_a_malformed_file_is_refused_with_file_line_and_key(case, tmp_path):
     assert message.startswith(str(path))
     assert all(text in message for text in more), message
     assert len(message) < 600
+    assert "problems" not in message or not case.startswith("event")
     assert isinstance(caught.value, ps.InputError)
 
 

@@ -65,6 +65,9 @@ def off(result, other):
         ("emh-mean", (1e-2, 1e-3, 1e-4)),
         ("ph-mp-4", (1e-3, 1e-5, 1e-7, 1e-8)),
         ("ph-mp-6", (1e-3, 1e-5, 1e-7, 1e-8)),
+        ("ph-mp-ggl-4", (1e-3, 1e-5, 1e-7)),
+        ("emh-mean-4", (1e-3, 1e-5, 1e-7)),
+        ("emh-mean-6", (1e-5, 1e-7, 1e-9)),
     ],
 )
 def test_a_pendulum_is_off_by_no_more_than_the_tolerance_at_any_time(scheme, tolerances):

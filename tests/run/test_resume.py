@@ -352,7 +352,7 @@ stream.PAUSE, stream.SHARE, stream.KEEPING = -1.0, float("inf"), float("inf")
 folder, engine, kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[4])
 model, path = mechanisms.tree(3, bodies=2).model(), folder / "run.nc"
 ps.simulate(model, h=0.01, t_end=0.1, engine=engine, output=folder / "first.nc")
-choice = random.Random(int(sys.argv[3]))
+choice, most = random.Random(int(sys.argv[3])), 0
 for k in range(kills):
     child = os.fork()
     if child == 0:
@@ -363,12 +363,12 @@ for k in range(kills):
         os._exit(0)
     while not path.exists():
         time.sleep(1e-3)
-    known = path.stat().st_mtime_ns
-    while k % 2 and path.stat().st_mtime_ns == known:  # until rows are written
+    time.sleep(choice.uniform(0, 0.1))
+    while k % 2 and ps.load(path).time.size <= most:  # every second time it has got further
         time.sleep(1e-3)
-    time.sleep(choice.uniform(0, 0.2))
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    most = max(most, ps.load(path).time.size)
 """
 
 

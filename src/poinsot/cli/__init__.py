@@ -6,7 +6,6 @@ Ctrl-C before there was anything to save.
 
 import os
 import signal
-from typing import Any
 
 __all__ = ["main"]
 
@@ -22,7 +21,7 @@ def main() -> None:
     run()
 
 
-def _end(*_: Any) -> None:
+def _end(*_: object) -> None:
     """End at once: a module that is half loaded may make any other error of Ctrl-C."""
     os.write(2, b"interrupted\n")
     os._exit(130)

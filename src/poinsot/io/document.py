@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from poinsot.io.controllers import Controllers
 from poinsot.io.entries import Entry, OneOf, Part
@@ -113,6 +113,20 @@ class Change(OneOf):
     switch: Switch | None = None
 
 
+def _kind_of_action(value: Any) -> str:
+    """Tell what an entry is meant as, so that only this is what is wrong with it."""
+    if isinstance(value, list):
+        return "list"
+    return "change" if isinstance(value, dict | Change) else "plain"
+
+
+OneAction: TypeAlias = Annotated[Plain, Tag("plain")] | Annotated[Change, Tag("change")]
+Actions: TypeAlias = Annotated[
+    OneAction | Annotated[list[Annotated[OneAction, Discriminator(_kind_of_action)]], Tag("list")],
+    Discriminator(_kind_of_action),
+]
+
+
 class Event(Entry):
     """A function of what is measured that crosses zero."""
 
@@ -120,7 +134,7 @@ class Event(Entry):
     """Formula of t and channels, such as hinge.angle - 0.3."""
     direction: Literal[-1, 0, 1] = 0
     """Crossings to detect: 1 rising, -1 falling, 0 both."""
-    then: Plain | Change | list[Plain | Change] = "record"
+    then: Actions = "record"
     """Actions: record, stop, {release: ...}, {lock: ...}, {switch: ...}, or a list of them."""
     reads: list[Name] | None = None
     """Channels whose names are not valid in formulas; left-hinge.rate is left_hinge_rate there."""

@@ -228,11 +228,12 @@ class Joint(Part):
         """Refuse bodies and markers together, and what a joint of bodies lacks."""
         if not isinstance(value, dict) or not set(value) <= set(cls.model_fields):
             return value
-        if "markers" not in value:
-            missing = [key for key in ("bodies", *cls.needs) if key not in value]
+        given = {key for key, own in value.items() if own is not None}
+        if "markers" not in given:
+            missing = [key for key in ("bodies", *cls.needs) if key not in given]
             if missing:
                 raise PydanticCustomError("missing_keys", "missing keys", {"missing": missing})
-        elif "bodies" in value:
+        elif "bodies" in given:
             raise unexpected("bodies or markers", value, "; keep one of both")
         return value
 

@@ -306,6 +306,10 @@ class PHSystem(Stores):
         """
         return 0.0, ""
 
+    def fastest(self, x: Vector) -> tuple[str, float] | None:
+        """Return what vibrates fastest at x, and its period [s], if that is known."""
+        return None
+
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return a likely reason why a step of size h [s] from x0 failed, or ""."""
         return ""

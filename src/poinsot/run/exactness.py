@@ -47,6 +47,8 @@ LARGE = 0.02
 MOST, FEW, NUMBERS = 256, 16, 500_000
 #: Lever arms that change spins in a step by this part of them leave no true motion.
 DRIVEN = 0.1
+#: A vibration is followed in so many steps a period.
+FOLLOWED = 20
 #: So many names are listed.
 LISTED = 5
 #: What a sample keeps of a saved step, by the names of `Saved`.
@@ -242,6 +244,19 @@ class Run:
         sizes = [2 * float(row["time"] - row["stage_time"]) for row in self.rows]
         return self.observer.constraints(ends, means, np.array([self.h, *sizes]))
 
+    @property
+    def cause(self) -> str:
+        """What is behind errors, and what to do: a vibration that steps pass over, if one is."""
+        row = self.rows[-1]
+        name, period = self._at(row).fastest(row["x"]) or ("", np.inf)
+        if period > self.h:
+            return CAUSES
+        return (
+            f"force '{name}' alone vibrates with a period of {period:.2g} s, and the step is "
+            f"{self.h:g} s: take steps of {period / FOLLOWED:.1g} s to follow that, or a joint "
+            "instead of the spring, such as Rod or Weld, if only where it holds matters"
+        )
+
     # -- what is good to know -----------------------------------------------------------------
 
     def remarks(self) -> Iterator[str]:
@@ -291,7 +306,7 @@ def judge(run: Run) -> Verdict:
         return Verdict(notes=(f"this run was not checked: {type(error).__name__}: {error}",))
     warnings = [text for text, excused in found if not excused]
     if warnings:
-        warnings[-1] += f"; {CAUSES}"
+        warnings[-1] += f"; {run.cause}"
     return Verdict(tuple(warnings), (*(text for text, excused in found if excused), *remarks))
 
 

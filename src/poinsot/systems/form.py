@@ -22,6 +22,7 @@ from poinsot.systems.mechanical import VelocityForm
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.sizes import size
+from poinsot.systems.stiffness import fastest
 from poinsot.systems.views import View
 
 
@@ -110,6 +111,10 @@ class MechanismForm(VelocityForm):
     def exact_under(self, scheme: Scheme) -> bool:
         """Yes under the midpoint rule as well, in which springs have discrete gradients."""
         return scheme.rule is Rule.MIDPOINT or super().exact_under(scheme)
+
+    def fastest(self, x: Vector) -> tuple[str, float] | None:
+        """Return the force that vibrates fastest, and its period [s]."""
+        return fastest(self.mechanism, self.directors(x))
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what is the matter with contacts or joints."""

@@ -30,6 +30,7 @@ from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.observer import MechanismObserver
 from poinsot.systems.quaternions.mechanism import QuaternionMechanism
 from poinsot.systems.sizes import size
+from poinsot.systems.stiffness import fastest
 from poinsot.systems.views import Indices, View, blocks
 
 Array = NDArray[np.float64]
@@ -186,6 +187,10 @@ class QuaternionForm(MomentumForm):
         rates = self.view.rates(x[None], self.view.bodies).reshape(-1)
         require_driven(self.lagrangian.held, self.directors(x), rates, t)
         require_one_way(self.lagrangian.held, self.directors(x), rates, t, self.u(t))
+
+    def fastest(self, x: Vector) -> tuple[str, float] | None:
+        """Return the force that vibrates fastest, and its period [s]."""
+        return fastest(self.mechanism, self.directors(x))
 
     def diagnose(self, t0: float, x0: Vector, h: float) -> str:
         """Return what is the matter with contacts or joints, too."""
