@@ -114,6 +114,14 @@ def test_projected_velocities_suit_the_joints_and_are_the_nearest(seed):
     np.testing.assert_allclose(G.T @ lam, impulse, atol=1e-10)
 
 
+def test_an_empty_model_has_no_velocities_to_project():
+    model = ps.Model()
+    model.project_velocities()
+    model.add_body("ball", BOX, velocity=(1, 0, 0))
+    result = ps.simulate(model, h=0.1, t_end=0.2, engine="reference")
+    np.testing.assert_allclose(result.position("ball")[-1], (0.2, 0, 0), atol=1e-15)
+
+
 def test_a_model_can_grow_after_its_velocities_were_projected(model):
     a, b = model.bodies["a"], model.bodies["b"]
     model.project_velocities()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -359,23 +360,51 @@ def test_a_full_disk_is_told_and_the_reference_engine_runs(tmp_path, monkeypatch
     assert os.listdir(tmp_path) == []
 
 
-def test_an_interrupt_ends_a_build_and_the_next_need_not_wait_for_it(tmp_path, monkeypatch):
-    code = "import time; from poinsot.engine import build; build._make = lambda *_: time.sleep(100)"
-    child(f"{code}; build.main()", monkeypatch)
+@pytest.fixture
+def interruptible():
+    """Ctrl-C is heard, which a job in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+FOR_LONG = (
+    "import time; from poinsot.engine import build; "
+    "build._make = lambda *_: time.sleep(100); build.main()"
+)
+
+
+def test_an_interrupt_ends_a_build_and_the_next_need_not_wait_for_it(
+    tmp_path, monkeypatch, interruptible
+):
+    child(FOR_LONG, monkeypatch)
     begun = build.Build(tmp_path)
 
     def interrupt(done):
         if begun.log.exists():  # the process works: others would wait for it
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            begun.wait(interrupt)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    monkeypatch.setattr(build, "_shown", lambda: nullcontext(interrupt))
+    with pytest.raises(KeyboardInterrupt):
+        build.finish(begun)
     assert begun.process.wait(timeout=10) != 0
     assert not begun.log.exists()
+
+
+def test_an_interrupt_while_a_build_begins_ends_it_too(tmp_path, monkeypatch, interruptible):
+    child(FOR_LONG, monkeypatch)
+    begun, start = [], subprocess.Popen
+
+    def starts(*arguments, **options):
+        begun.append(start(*arguments, **options))
+        signal.raise_signal(signal.SIGINT)
+        return begun[0]
+
+    monkeypatch.setattr(subprocess, "Popen", starts)
+    with pytest.raises(KeyboardInterrupt):
+        build.Build(tmp_path)
+    with begun[0]:
+        assert begun[0].wait(timeout=10) != 0
 
 
 FULL = """

@@ -269,3 +269,50 @@ def test_stabilised_starts_are_completed_where_light_arms_hold_a_heavy_plate(rat
     x = check_start(system, system.state({}), 0.0)
     held = model.compile().state({})
     np.testing.assert_array_equal(x[: 2 * system.mechanism.n], held[: 2 * system.mechanism.n])
+
+
+#: A bar of 3 nm beside one of a metre: what is new in its equations is about as small as that.
+SHORT = 3e-9
+
+
+def four_bar_of_a_metre_and_nanometres():
+    A, C, z = np.zeros(3), np.array([0.9, 0.8, 0.0]), np.array([0.0, 0.0, 1.0])
+    B, D = A + SHORT * np.array([0.8, 0.6, 0]), C + SHORT * np.array([0.3, -1, 0])
+    model = ps.Model(gravity=(0, -9.81, 0))
+    bodies = [model.ground]
+    for name, start, end in (("crank", A, B), ("coupler", B, C), ("rocker", C, D)):
+        length = np.linalg.norm(end - start)
+        x = (end - start) / length
+        bodies.append(
+            model.add_body(
+                name,
+                ps.RigidBody(mass=length, inertia=length**3 * np.array([0.01, 0.08, 0.085])),
+                position=(start + end) / 2,
+                rotation=np.column_stack([x, np.cross(z, x), z]),
+            )
+        )
+    ends = zip("ABCD", bodies, [*bodies[1:], bodies[0]], (A, B, C, D), strict=True)
+    for name, a, b, point in ends:
+        model.add_joint(name, ps.Revolute(a, b, point=point, axis=z))
+    return model
+
+
+def test_a_loop_with_bars_too_short_for_it_is_refused_naming_lengths():
+    few = Newton(halvings=1)
+    with pytest.raises(ps.SimulationError, match="lengths that are many orders of magnitude apart"):
+        ps.simulate(
+            four_bar_of_a_metre_and_nanometres(), h=1e-3, t_end=1e-3, engine="reference", newton=few
+        )
+
+
+def test_a_loop_that_opens_by_the_length_of_a_bar_warns():
+    with pytest.warns(ps.InexactRunWarning, match="position constraints are off"):
+        result = ps.simulate(
+            four_bar_of_a_metre_and_nanometres(),
+            scheme="ph-mp-ggl",
+            h=1e-3,
+            t_end=1e-3,
+            engine="reference",
+        )
+    assert result.status == "warned"
+    assert result.constraint_error.max() < 10 * SHORT

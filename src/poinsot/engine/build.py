@@ -21,6 +21,7 @@ from typing import TextIO
 from poinsot.engine import machine_code
 from poinsot.engine.machine_code import FORMS, SIDE_BY_SIDE
 from poinsot.errors import BuildError
+from poinsot.interrupts import held_back
 
 #: In the order in which they are built: those that share most kernels follow each other.
 ORDER = ("plain", "backward", "quaternions", "stabilised")
@@ -46,13 +47,17 @@ class Build:
         print(note, file=sys.stderr, flush=True)
         self.folder = _writable(machine_code.places(make=True) if folder is None else (folder,))
         self.log = self.folder / "build.log"
-        self.process = subprocess.Popen(
-            [*_command(), "--to", str(self.folder), "--log", str(self.log), *forms],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the run that waits
-        )
+        with held_back() as interrupts:  # nobody would know the process
+            self.process = subprocess.Popen(
+                [*_command(), "--to", str(self.folder), "--log", str(self.log), *forms],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C is for the run that waits
+            )
+        if interrupts:
+            self.end()
+            raise KeyboardInterrupt
 
     @property
     def done(self) -> float:
@@ -60,25 +65,23 @@ class Build:
         return min(1.0, _text(self.log).count("\n") / KERNELS)
 
     def wait(self, show: Callable[[float], None] = lambda done: None) -> None:
-        """Wait for the end; an interrupt ends the build as well, so that the next may begin."""
-        try:
-            while self.process.poll() is None:
-                show(self.done)
-                sleep(0.1)
-        except BaseException:
-            self._end()
-            raise
+        """Wait for the end."""
+        while self.process.poll() is None:
+            show(self.done)
+            sleep(0.1)
         if self.process.returncode:
             raise BuildError(
                 f"the compiled engine cannot be built here: {self._said}; use engine='reference'"
             )
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """End the process and those that it has started."""
+        if self.process.poll() is not None:
+            return
         if sys.platform == "win32":
             self.process.kill()
         else:
-            with suppress(ProcessLookupError):  # ended by itself
+            with suppress(ProcessLookupError):  # ended meanwhile
                 os.killpg(self.process.pid, signal.SIGTERM)
 
     @cached_property
@@ -136,9 +139,16 @@ def in_background() -> Build:
 
 
 def finish(build: Build) -> None:
-    """Wait for a build, and show how far it is."""
-    with _shown() as show:
-        build.wait(show)
+    """Wait for a build, and show how far it is.
+
+    An interrupt ends the build as well, so that the next may begin.
+    """
+    try:
+        with _shown() as show:
+            build.wait(show)
+    except BaseException:
+        build.end()
+        raise
 
 
 def build_missing() -> None:

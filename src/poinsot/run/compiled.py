@@ -11,13 +11,13 @@ import numpy as np
 
 from poinsot.engine import machine_code
 from poinsot.errors import BuildError, InputError
+from poinsot.interrupts import held_back
 from poinsot.ph.matrices import Vector
 from poinsot.ph.ports import Port
 from poinsot.ph.runner import Block, Clock, Memory, Runner, Totals
 from poinsot.ph.system import PHSystem
 from poinsot.result import Array
 from poinsot.run.engine import Engine
-from poinsot.run.interrupts import held_back
 from poinsot.run.reference import ReferenceEngine
 
 #: Steps of the first block times states: a matter of milliseconds.

@@ -91,7 +91,10 @@ class Halving:
             return type(failure)(f"{failure}; {also}")
         reason, advice = f"{failure.reason}, {also}", failure.advice
         if min(failure.history, default=1.0) > NEARLY:
-            advice = "check laws for jumps and undefined values here"
+            advice = (
+                "check laws for jumps and undefined values here, and look for masses, stiffnesses "
+                "or lengths that are many orders of magnitude apart"
+            )
         return NewtonFailure(reason, failure.history, failure.worst, advice)
 
     def memory(self) -> NDArray[np.int64]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from shlex import quote
 
 from poinsot.errors import InputError, StorageError
+from poinsot.interrupts import held_back
 from poinsot.result import Result, Status, Writer, find_checkpoint, load
 from poinsot.result.attributes import progress, unfinished
 from poinsot.result.variables import TIME
 from poinsot.run.checkpoint import Keeper
-from poinsot.run.interrupts import held_back
 from poinsot.run.recorder import ROOM, Facts, Recorder
 
 #: New steps are written about so often [s], and so that it takes a small part of the time.

@@ -1,4 +1,4 @@
-"""Ctrl-C while compiled code runs: heard as soon as it comes back."""
+"""Ctrl-C where it would be lost or do harm: heard right after."""
 
 import signal
 import threading
