@@ -189,3 +189,16 @@ def test_modes_of_other_points_are_refused():
             interfaces=body.interfaces,
             surface=Skin(triangle, np.zeros((3, 3, 1))),
         )
+
+
+def test_a_mesh_on_a_rigid_body_is_in_gltf(tmp_path):
+    model, corners = ps.Model(name="corner"), np.vstack([np.zeros(3), np.eye(3)])
+    mesh = Triangles(corners, [[0, 2, 1], [0, 3, 2], [0, 1, 3], [1, 2, 3]])
+    shape, look = ps.Box(mass=1, size=(1, 1, 1)), ps.Look(kind="mesh", mesh=mesh)
+    model.add_body("corner", shape, looks=[look])
+    result = ps.simulate(model, h=0.1, t_end=0.2)
+    viz.write_gltf(result, tmp_path / "corner.gltf")
+    document = json.loads((tmp_path / "corner.gltf").read_text())
+    (drawn,) = (mesh for mesh in document["meshes"] if mesh["name"].startswith("mesh "))
+    position = drawn["primitives"][0]["attributes"]["POSITION"]
+    assert document["accessors"][position]["min"] == [-0.5] * 3

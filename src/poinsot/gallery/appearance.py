@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from poinsot.frames.forms import three
 from poinsot.result import Array, BodyRecord, Piece, Result, Scene, Strut
+from poinsot.result.scene import Vector3
 
 
 def with_bodies(
@@ -46,10 +48,10 @@ def about(axis: int, angle: Array) -> Array:
     return R
 
 
-def turned(axis: int, angle: float) -> tuple[tuple[float, float, float], ...]:
+def turned(axis: int, angle: float) -> tuple[Vector3, Vector3, Vector3]:
     """Return the same as rows of numbers, as a `Piece` has them."""
-    rows: list[list[float]] = about(axis, np.array(angle)).tolist()
-    return tuple((x, y, z) for x, y, z in rows)
+    first, second, third = map(three, about(axis, np.array(angle)))
+    return first, second, third
 
 
 def travelled(result: Result, port: str) -> Array:

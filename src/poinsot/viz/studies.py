@@ -37,6 +37,11 @@ def plot_fan(
                 look: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.15 + 0.1 * k, "lw": 0}
                 ax.fill_between(time, *ends, label=f"{100 * (high - low):.0f} % of runs", **look)
             ax.plot(time, np.median(fine, axis=0), color=COLOURS[0], label="median")
+    if "ylim" not in settings:  # room for the legend, which cannot tell where bands are
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.3 * (high - low))
+    with style():
+        ax.legend(loc="upper center", ncols=2, fontsize="x-small")
     return figure_of(ax)
 
 
