@@ -113,7 +113,7 @@ def test_joints_of_a_file_name_places(place):
     ("section", "elements", "place", "message"),
     [
         ("{circular: {radius: 0.1}}", "2", "b.3", "no body 'b.3'; did you mean"),
-        ("{circular: {radius: 0.1}}", "2", "b", "things attach to its places b.0"),
+        ("{circular: {radius: 0.1}}", "2", "b", "parts attach to its places b.0"),
         ("{circular: {radius: 0}}", "2", "b.1", "radius is 0"),
         ("{circular: {radius: 0.1}}", "0", "b.0", "elements"),
         ("{circular: {radius: 0.1}}", "many", "b.0", "the number of elements"),
@@ -144,7 +144,7 @@ def test_a_wrong_beam_of_a_file_is_refused_with_its_line(section, elements, plac
         ({"held": [(0, "u_x"), (0, "u_y")]}, "still contains rigid motions"),
         ({"held": [(7, "u_x")]}, "7"),
         ({"held": [(0, "u_x"), (0, "u_y")], "planar": True}, "hold 'theta_z' at a node as well"),
-        ({"elements": True}, "elements is True, expected a whole number"),
+        ({"elements": True}, "elements is True; it must be a whole number"),
         ({"planar": "no"}, "planar is 'no', not True or False"),
         ({"stiffening": 1}, "stiffening is 1, not True or False"),
     ],
@@ -183,7 +183,7 @@ def test_things_attach_where_a_beam_has_a_node():
 
 
 def test_a_beam_is_no_part_of_a_rigid_body():
-    with pytest.raises(ps.InputError, match="a Beam is elastic; weld it to a body"):
+    with pytest.raises(ps.InputError, match="a Beam is elastic and cannot be a part"):
         ps.Composite(parts=[(ps.Beam(**GOOD), (0, 0, 0), None)])
 
 

@@ -54,7 +54,7 @@ def test_an_open_surface_is_refused():
 @pytest.mark.parametrize(
     ("vertices", "faces", "problem"),
     [
-        ([[0, 0]], [[0, 0, 0]], "three finite numbers"),
+        ([[0, 0]], [[0, 0, 0]], "must be finite numbers"),
         (CUBE, [[0, 1]], "shape \\(m, 3\\)"),
         (CUBE, [[0, 1, 8]], "0 to 7"),
         (CUBE * np.nan, FACES, "finite"),

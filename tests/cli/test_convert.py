@@ -43,7 +43,7 @@ def test_the_table_is_that_of_the_result(command, saved, tmp_path):
 
 
 @pytest.fixture
-def convert(convert):
+def convert(command):
     Path("arm.urdf").write_text(ARM)
     Path("tree.xml").write_text(TREE)
     return lambda *words: command("convert", *words)

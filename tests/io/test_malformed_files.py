@@ -323,7 +323,7 @@ MALFORMED = {
         HEAD
         + "bodies:\n  a: {point_mass: {mass: 1}, velocity: [1, 0, 0]}\n"
         + "joints: {J: {spherical: {bodies: [ground, a], point: [0, 0, 0]}}}\n",
-        ":2:1: bodies: the velocities at the start contradict the joints|project_velocities: true",
+        ":2:1: bodies: the velocities at the start violate the joints|project_velocities: true",
     ),
     # -- forces and ports -------------------------------------------------------------------
     "spring without law": (

@@ -156,7 +156,7 @@ def test_what_cannot_close_is_refused_with_joints_gaps_and_the_best_places():
     linkage.joints["D"] = kind, a, b, (at(7.5), axes), on_b, more
     model = linkage.model()
     before = model.start_places()
-    with pytest.raises(ps.AssemblyError, match="do not close; at best these stay open") as caught:
+    with pytest.raises(ps.AssemblyError, match="do not close; the smallest gaps are") as caught:
         model.assemble()
     error = caught.value
     assert sum(distance for distance, _ in error.gaps.values()) == pytest.approx(2.5, abs=1e-3)

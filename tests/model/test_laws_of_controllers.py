@@ -158,7 +158,7 @@ SINGULAR = {"states": ["a", "b"], "J": [[0, 1], [-1, 0]], "Q": np.eye(2), "E": n
         (["rail", "s"], {}, "unknown name 's'"),
         ("rail", {"states": {"s": 0}}, "1 formula(s) for 1 output(s) and 1 state(s)"),
         (sympy.Symbol("speed"), {}, "unknown symbol 'speed'"),
-        (sympy.erf(sympy.Symbol("rail")), {}, "erf is not known to formulas"),
+        (sympy.erf(sympy.Symbol("rail")), {}, "formulas do not support SymPy's erf"),
         (
             ps.ph.linear("gate", B=[[1], [0]], ports=[ps.ph.Port("a")], **SINGULAR),
             {"reads": ["rail"]},

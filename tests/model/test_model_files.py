@@ -200,7 +200,7 @@ def test_python_functions_are_refused_with_the_names_of_their_parts():
         "port 'load': law is a function of the motion of the body, which model files cannot "
         "represent; "
         "port 'motor': value is a Python function; "
-        "instead of Python functions use poinsot.Formula or poinsot.Table"
+        "replace Python functions by poinsot.Formula or poinsot.Table"
     )
 
 
@@ -347,7 +347,7 @@ def test_a_simulation_that_cannot_run_is_refused(options, message):
 def test_what_a_run_lacks_is_named():
     with pytest.raises(ps.InputError, match=r"no step is given; .* simulation: {step: ...}"):
         ps.Simulation(t_end=1.0).options()
-    with pytest.raises(ps.InputError, match="t_end is not given"):
+    with pytest.raises(ps.InputError, match="no t_end is given"):
         ps.Simulation().options(step=1.0)
     with pytest.raises(ps.InputError, match="a simulation has no option 'stepp'"):
         ps.Simulation().options(stepp=1.0)

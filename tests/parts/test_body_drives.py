@@ -163,7 +163,7 @@ def test_point_masses_and_ends_of_beams_are_led():
 
 def test_a_start_beside_the_path_is_refused_with_what_it_takes():
     refused = ps.InconsistentStartError
-    with pytest.raises(refused, match=r"its path x is -1 m ahead of the body; let it begin where"):
+    with pytest.raises(refused, match=r"its path x is -1 m ahead of the body; change the motion"):
         ps.simulate(led(position=["0", "0", "0"]), h=0.01, t_end=0.1)
     with pytest.raises(refused, match=r"its turn z is 0.1 rad ahead of the body"):
         ps.simulate(led(rotation=exp((0, 0, 0.1))), h=0.01, t_end=0.1)
@@ -177,7 +177,10 @@ def test_a_start_beside_the_path_is_refused_with_what_it_takes():
     ("path", "message"),
     [
         ({}, "BodyDrive: give the position over time, a rotation, or both"),
-        ({"rotation": turned, "axis": (0, 0, 1), "angle": "t"}, "rotation and angle say the same"),
+        (
+            {"rotation": turned, "axis": (0, 0, 1), "angle": "t"},
+            "rotation and angle exclude each other",
+        ),
         ({"axis": (0, 0, 1), "position": "t"}, "BodyDrive: axis and angle must be given together"),
         ({"position": ["t", "t"]}, r"BodyDrive: position: expected 3 number\(s\) at each time"),
         ({"position": ["t", "t", "x"]}, "BodyDrive: position: formula 'x': unknown name 'x'"),

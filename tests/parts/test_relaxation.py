@@ -178,7 +178,7 @@ def test_beams_have_no_place_beside_it():
     section = ps.RectangularSection(width=0.01, height=0.01)
     beam = ps.Beam(length=1.0, section=section, density=1e3, youngs_modulus=1e9)
     model.add_body("beam", beam)
-    with pytest.raises(ps.InputError, match="need a model without"):
+    with pytest.raises(ps.InputError, match="cannot be combined with it"):
         model.compile()
 
 

@@ -29,7 +29,7 @@ def test_every_physical_domain_has_its_pair(effort, flow):
     ("arguments", "message"),
     [
         ({"name": ""}, "needs a name"),
-        ({"name": 1}, "1 cannot be a name; a port needs a name, a text"),
+        ({"name": 1}, "a port needs a name .a string., got 1"),
         ({"name": "p", "size": 0}, "port 'p': size is 0"),
         ({"name": "p", "input": "force"}, "port 'p': input is 'force', not 'effort' or 'flow'"),
         ({"name": "p", "effort": "N"}, "port 'p': give the units of both"),

@@ -91,7 +91,7 @@ def test_numbers_become_constants_and_functions_stay():
     assert as_signal(["2*t", 1])(3.0).tolist() == [6.0, 1.0]
     with pytest.raises(ps.InputError, match="unknown name 'fast'"):
         as_signal("fast")
-    with pytest.raises(ps.InputError, match=r"a formula in t, or numbers\\), got {}"):
+    with pytest.raises(ps.InputError, match=r"a formula in t, or numbers\), got {}"):
         as_signal({})
 
 

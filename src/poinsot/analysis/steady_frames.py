@@ -1,6 +1,6 @@
 r"""Moving frames of steady motions of mechanisms.
 
-A precessing top, a spinning rotor and a mechanism that rotates as a whole are in steady motion:
+A top in precession, a spinning rotor and a mechanism that rotates as a whole move steadily:
 nothing changes in frames that move by
 
 .. math:: \dot\varphi = V + \omega \times \varphi, \qquad
