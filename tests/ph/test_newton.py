@@ -47,6 +47,29 @@ def test_the_line_search_is_needed_where_full_steps_overshoot():
     assert any(np.isclose(log, (3 + full_step) / 2))  # and halved
 
 
+def test_the_line_search_takes_the_same_steps_however_equations_are_combined():
+    """A sum of a large equation and a small one hides how far off the small one is."""
+    none = np.zeros((2, 0))
+
+    def path(A):
+        visited = []
+
+        def problem(x):
+            visited.append(x)
+            T = A @ np.diag(1 / (1 + x**2))
+            return Evaluation(A @ np.arctan(x), abs(A) @ np.ones(2), lambda: Tangent(T, none, none))
+
+        start = np.array([3.0, 2.0])
+        solve(problem, start, ps.Newton(max_iterations=12), ["one", "other"])
+        begun = [k for k, x in enumerate(visited) if np.array_equal(x, start)]
+        return np.array(visited[begun[-1] :])
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain, combined = path(np.eye(2)), path(np.array([[1.0, 1e6], [1.0, 1.001e6]]))
+    assert len(plain) > 10
+    np.testing.assert_allclose(combined, plain, atol=1e-6)
+
+
 def test_a_step_out_of_the_domain_is_halved_too():
     def f(x):
         return np.log(x) if x > 0 else np.nan
