@@ -76,6 +76,7 @@ def test_the_clock_may_start_anywhere():
         ({"save_every": 10**30}, "at most 1e"),
         ({"h": 1e-300}, "the step h is 1e-300 s, which gives more than 1e"),
         ({"t_end": 1e300}, "more than 1e.15 steps from t_start = 0 s to t_end = 1e.300 s"),
+        ({"t_start": 1e16, "t_end": 1.1e16, "h": 1}, "is lost in the round-off of times near 1"),
         ({"x0": [1, 2, 3]}, "the state has 3 entries, expected 2"),
         ({"x0": {"oscillator.x": 1}}, "no state 'oscillator.x'; did you mean 'oscillator"),
         ({"x0": [np.nan, 0]}, "state 'oscillator.q' is nan"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, ulp
 from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from numpy.typing import ArrayLike
@@ -29,6 +29,8 @@ from poinsot.systems.controlling import Sampled
 Motion: TypeAlias = Mapping[str, tuple[Vector, Array, Vector, Vector]]
 #: Angles that are given at the start may differ from those of the state by so much [rad].
 NEAR = 0.1
+#: A step is so many times the distance of two numbers at the times of a run, at least.
+RESOLVED = 4
 #: Steps of a run, which are counted exactly.
 MOST = 10**15
 
@@ -207,6 +209,11 @@ def count_steps(h: float, t_start: float, t_end: float) -> int:
         raise InputError(
             f"the step h is {h:g} s, which gives more than {MOST:.0e} steps from t_start = "
             f"{t_start:g} s to t_end = {t_end:g} s; use a larger one, or an earlier end"
+        )
+    if h < RESOLVED * ulp(latest := max(abs(t_start), abs(t_end))):
+        raise InputError(
+            f"the step h is {h:g} s, which is lost in the round-off of times near {latest:g} s; "
+            "begin at t_start = 0"
         )
     # A span that is a multiple of h but for round-off must not end in a tiny extra step.
     return max(1, ceil((t_end - t_start) / h * (1 - 1e-12) - 1e-9))
