@@ -55,7 +55,7 @@ define internal double @root(double %x) alwaysinline {
   %rest = call double @llvm.fma.f64(double %less1, double %s1, double %x)
   %half = fmul double %y1, 0.5
   %near = call double @llvm.fma.f64(double %rest, double %half, double %s1)
-  %small = fcmp olt double %x, 0x0010000000000000
+  %small = fcmp ogt double 0x0010000000000000, %x
   %sound = fcmp oge double %x, 0.0
   %none = and i1 %small, %sound
   %found = select i1 %none, double 0.0, double %near
