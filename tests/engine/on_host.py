@@ -7,15 +7,25 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from poinsot.engine import machine_code
-from poinsot.engine.specialise import KERNEL, given_words, specialised
+from poinsot.engine.specialise import KERNEL, given_words
+from poinsot.engine.translate import specialised
+from poinsot.errors import DeviceMemoryError
 
 
 class HostMemory:
-    """Memory that is not what anybody wrote, until somebody does."""
+    """Memory that is not what anybody wrote, until somebody does; there is only so much of it."""
+
+    there, taken = 2**30, 0
 
     def __init__(self, size):
         self._room = np.full(max(1, size), 0xFF, dtype=np.uint8)
         self.address = self._room.ctypes.data
+        HostMemory.taken += self._room.size
+        if HostMemory.taken > HostMemory.there:
+            raise DeviceMemoryError("out of memory")
+
+    def __del__(self):
+        HostMemory.taken -= self._room.size
 
     @classmethod
     def zeros(cls, size):
@@ -35,7 +45,7 @@ class HostMemory:
 
 
 class HostKernel:
-    """Takes runs one after the other."""
+    """Takes runs one after the other; knows how many at a time."""
 
     def __init__(self, form, leaves):
         module, machine = specialised(machine_code.code(f"{form}_runs"), leaves)
@@ -46,17 +56,19 @@ class HostKernel:
         words = len(given_words(leaves)) * [ctypes.c_int64]
         kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *words)
         self._function = kind(self._engine.get_function_address(KERNEL))
+        self.launched = []
 
     def launch(self, blocks, threads, words):
+        self.launched.append(words[0])
         for run in range(words[0]):
             self._function(run, *words)
         return 0.0
 
 
-def driver(memory=2**30):
+def driver():
     """Return what stands for the driver."""
     return SimpleNamespace(
         device=lambda: SimpleNamespace(multiprocessors=2, architecture="sm_90"),
-        free_memory=lambda: memory,
+        free_memory=lambda: HostMemory.there - HostMemory.taken,
         Memory=HostMemory,
     )

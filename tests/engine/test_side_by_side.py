@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import poinsot as ps
-from poinsot.engine import batch, cuda, launches, machine_code, specialise
+from poinsot.engine import batch, cuda, launches, machine_code, translate
 from poinsot.engine.launches import Launches
 from poinsot.errors import DeviceError
 from poinsot.gallery import find_example
@@ -17,7 +17,7 @@ from poinsot.kernels.lanes import apart_again, in_groups
 from poinsot.model.parameters import Parameters
 from poinsot.studies import device_checks
 from poinsot.studies.cases import Cases
-from tests.engine.on_host import HostKernel, driver
+from tests.engine.on_host import HostKernel, HostMemory, driver
 
 VARIED = {"bodies.rod.mass": (0.2, 1.0), "gravity.z": (-10.0, -1.0)}
 RUN = {"h": 0.01, "t_end": 0.2, "save_every": 5, "progress": False}
@@ -26,20 +26,24 @@ WHAT = ("energy", "rod.position", "A.angle")
 
 @pytest.fixture
 def on_host(monkeypatch):
-    """The kernels of graphics processors, on this one; with memory for two groups of runs."""
+    """The kernels of graphics processors, on this one; with less memory than there seems to be."""
     compiled = {}
 
     def kernel(self):
         if "kernel" not in compiled:
             compiled["kernel"] = HostKernel(self.form, self.leaves)
-            compiled["leaves"] = self.leaves
+            compiled["launches"] = self
         return compiled["kernel"]
+
+    def most(self):
+        monkeypatch.setattr(HostMemory, "there", HostMemory.taken + 48 * self.bytes_of_run)
+        return 64
 
     here = driver()
     monkeypatch.setattr(launches, "cuda", here)
     monkeypatch.setattr(device_checks, "cuda", here)
     monkeypatch.setattr(Launches, "kernel", property(kernel))
-    monkeypatch.setattr(Launches, "most", 32)
+    monkeypatch.setattr(Launches, "most", property(most))
     return compiled
 
 
@@ -52,7 +56,13 @@ def test_runs_side_by_side_are_those_of_machine_code_and_compile_for_graphics_pr
     for name in WHAT:
         assert np.abs(found[name] - alone[name]).max() < 1e-12
     assert found.balance_error_max.max() < 1e-13
-    text = specialise.ptx(machine_code.code("plain_runs"), on_host["leaves"], "sm_90")
+    # There was no memory for all of them at once.
+    assert on_host["kernel"].launched == [32, 8]
+    # What is no number is noticed, though products with zeros are left out.
+    used = on_host["launches"]
+    lost = np.full_like(used.job.state, np.nan)[None]
+    assert used.take({"state": lost}, 1)["returned"][0, 0] == 0
+    text = translate.ptx(machine_code.code("plain_runs"), used.leaves, "sm_90")
     assert ".visible .entry poinsot_runs(" in text
     assert "fma.rn.f64" in text
     # Nothing is called, and tables are constants of the instructions.

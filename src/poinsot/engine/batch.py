@@ -65,10 +65,14 @@ SETTING_INPUTS = "PortNetworks", "DrivenRows", "Loads"
 
 
 def leaves(job: Job, differing: frozenset[str] = frozenset()) -> list[Leaf]:
-    """Return the leaves of a job in the order of their words; those at some paths differ."""
+    """Return the leaves of a job in the order of their words; those at some paths differ.
+
+    Every step makes its own matrix: one that is kept for the next would have to be kept in memory.
+    """
+    job = job._replace(machine=job.machine._replace(costly=False))
     if any(_count(getattr(job.machine.parts, name)) for name in SETTING_INPUTS):
         differing |= {"u"}
-    return list(_leaves("", job, differing, job.machine.costly))
+    return list(_leaves("", job, differing))
 
 
 def _count(table: Any) -> int:
@@ -76,26 +80,26 @@ def _count(table: Any) -> int:
     return sum(each.size if isinstance(each, np.ndarray) else _count(each) for each in table)
 
 
-def _leaves(path: str, value: Any, differing: frozenset[str], costly: bool) -> Iterator[Leaf]:
+def _leaves(path: str, value: Any, differing: frozenset[str]) -> Iterator[Leaf]:
     kind: type = type(value)
     hints = hints_of(kind) or len(value) * (None,)
     for name, field, hint in zip(value._fields, value, hints, strict=True):
         at, marks = f"{path}{name}", get_args(hint)[2:]
         if isinstance(field, tuple):
-            yield from _leaves(f"{at}.", field, differing, costly)
+            yield from _leaves(f"{at}.", field, differing)
         elif field is not None:
             grouped = "in groups" in marks
             sample = lanes.apart_again(field) if grouped else field
-            role = _role(at, at in differing or "written" in marks, costly)
+            role = _role(at, at in differing or "written" in marks)
             yield Leaf(at, sample, role, at.partition(".")[0] in OPEN, grouped)
 
 
-def _role(path: str, differs: bool, costly: bool) -> Role:
+def _role(path: str, differs: bool) -> Role:
     """Return who has what is at a path."""
     first = path.partition(".")[0]
     if path == "carried.weights":
         return Role.SHARED
-    if first in OWN or differs or (first == "work" and costly):
+    if first in OWN or differs:
         return Role.OWN
     if first in GIVEN:
         return Role.GIVEN

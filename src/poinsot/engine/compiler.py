@@ -201,6 +201,18 @@ def _lowering_only() -> Iterator[None]:
         codegen._library_class, context.get_executable = before
 
 
+@contextmanager
+def _arithmetic(*, without_zeros: bool) -> Iterator[None]:
+    """Write arithmetic that may leave out zeros, or not."""
+    from poinsot.engine import tracing
+
+    before = tracing.FLAGS.set(tracing.WITHOUT_ZEROS if without_zeros else tracing.FLAGS.get())
+    try:
+        yield
+    finally:
+        tracing.FLAGS.reset(before)
+
+
 def lower(
     form: str, count: Callable[[], None] = lambda: None, *, side_by_side: bool = False
 ) -> bytes:
@@ -223,7 +235,8 @@ def lower(
         def on_end(self, _: Any) -> None:
             pass
 
-    with _lowering_only(), event.install_listener("numba:compile", Count()):
+    counted = event.install_listener("numba:compile", Count())
+    with _lowering_only(), counted, _arithmetic(without_zeros=side_by_side):
         kernel = compiled_kernels(side_by_side=side_by_side)[_asked(form)[1]]
         pointers: Any = types.voidptr, types.voidptr
         function = (entry_of_run if side_by_side else entry)(form, kernel)

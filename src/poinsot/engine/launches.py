@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from poinsot.engine import batch, cuda, machine_code
 from poinsot.engine.batch import ABREAST, RETURNED, Leaf, Role
 from poinsot.engine.job import Job
-from poinsot.engine.specialise import KERNEL, THREADS, given_words, kernel_text, ptx
+from poinsot.engine.specialise import KERNEL, THREADS, given_words, kernel_text
+from poinsot.engine.translate import ptx
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -62,13 +63,13 @@ class Launches:
     def kernel(self) -> Any:
         """The kernel, compiled for the device that is there."""
         architecture = cuda.device().architecture
-        bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
-        text = kernel_text(self.leaves, "", device=True)
-        name = f"{_hash(bitcode, text.encode())}-{architecture}.ptx"
+        made_of = machine_code.source(), self.form, kernel_text(self.leaves, "", device=True)
+        name = f"{_hash(*made_of)}-{architecture}.ptx"
         kept = machine_code.of_the_user() / "kernels" / name
         try:
             code = kept.read_text(encoding="utf-8")
         except OSError:
+            bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
             code = ptx(bitcode, self.leaves, architecture)
             _keep(kept, code)
         return cuda.Kernel(code.encode(), KERNEL)
@@ -91,6 +92,7 @@ class Launches:
         Returns the arrays of `READ`, `returned`: steps taken and rows saved, (runs, ...) each; and
         `seconds` of the launch.
         """
+        device = cuda.device()
         groups, memory, words = -(-count // ABREAST), dict[str, Any](), list[int]()
         leaves = {leaf.path: leaf for leaf in self.leaves}
         returned = np.full((groups * ABREAST, RETURNED), -1, dtype=np.int64)
@@ -110,7 +112,7 @@ class Launches:
             else:
                 memory[name] = self._memory(leaves[name], own, count, groups)
             words.append(memory[name].address)
-        blocks = min(-(-count // THREADS), BLOCKS * cuda.device().multiprocessors)
+        blocks = min(-(-count // THREADS), BLOCKS * device.multiprocessors)
         seconds = self.kernel.launch(blocks, THREADS, words)
         found = {"returned": memory["returned"].read(returned)[:count]}
         found["seconds"] = np.array(seconds)
@@ -137,10 +139,10 @@ class Launches:
         return cuda.Memory.of(np.ascontiguousarray(whole))
 
 
-def _hash(*texts: bytes) -> str:
+def _hash(*texts: str) -> str:
     total = hashlib.sha256()
     for text in texts:
-        total.update(hashlib.sha256(text).digest())
+        total.update(hashlib.sha256(text.encode()).digest())
     return total.hexdigest()[:32]
 
 

@@ -2,8 +2,8 @@
 
 The kernels of a form read tables: which parts a mechanism has, where they are in the matrix and
 which tiles meet. Given as constants, LLVM follows them: loops over parts are written out, what a
-mechanism does not have is gone, and entries are where they are. That takes half a minute; a
-processor that takes a billion steps with one mechanism pays for it, a single run would not.
+mechanism does not have is gone, and entries are where they are. That takes some 15 s; a processor
+that takes a billion steps with one mechanism pays for it, a single run would not.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,6 @@ from poinsot.engine.machine_code import ENTRY
 
 #: The name of the kernel, and how many threads of a graphics processor make a block.
 KERNEL, THREADS = "poinsot_runs", 128
-#: What the compiler knows of a graphics processor.
-DEVICE = "nvptx64-nvidia-cuda"
 
 
 def given_words(leaves: Sequence[Leaf]) -> list[str]:
@@ -216,52 +214,3 @@ class _Text:
 def _bits(number: float) -> int:
     """Return a number as a word."""
     return int(np.float64(number).view(np.int64)) if isinstance(number, float) else int(number)
-
-
-# -- optimised -------------------------------------------------------------------------------------
-
-
-def specialised(bitcode: bytes, leaves: Sequence[Leaf], architecture: str | None = None) -> Any:
-    """Return LLVM's module with the kernel alone, and LLVM's machine for it.
-
-    For a graphics processor of an architecture, `sm_90` for instance, or for this one.
-    """
-    import llvmlite.binding as llvm
-
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    triple = DEVICE if architecture else llvm.get_process_triple()
-    processor = architecture or llvm.get_host_cpu_name()
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=processor, opt=3)
-    layout = str(machine.target_data)
-    text = kernel_text(leaves, layout, device=architecture is not None)
-    module, kernel = llvm.parse_bitcode(bitcode), llvm.parse_assembly(text)
-    for one in (module, kernel):
-        one.triple, one.data_layout = triple, layout
-    module.link_in(kernel)
-    for each in (*module.functions, *module.global_variables):
-        if not each.is_declaration:
-            each.linkage = "external" if each.name == KERNEL else "internal"
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.slp_vectorization = tuning.loop_vectorization = False
-    # First of all constants are handed on from function to function, and what is not called goes.
-    constants = llvm.create_new_module_pass_manager()
-    constants.add_ipsccp_pass()
-    constants.add_global_dead_code_eliminate_pass()
-    constants.run(module, llvm.create_pass_builder(machine, tuning))
-    for last in (False, True):
-        if last:
-            # What is left is small enough to be one function, whose arrays stay in registers.
-            for each in module.functions:
-                if not each.is_declaration and each.name != KERNEL:
-                    each.add_function_attribute("alwaysinline")
-        passes = llvm.create_pass_builder(machine, tuning)
-        passes.getModulePassManager().run(module, passes)
-    return module, machine
-
-
-def ptx(bitcode: bytes, leaves: Sequence[Leaf], architecture: str) -> str:
-    """Return the kernel in the language of NVIDIA's driver."""
-    module, machine = specialised(bitcode, leaves, architecture)
-    text: str = machine.emit_assembly(module)
-    return text

@@ -292,13 +292,61 @@ def take_step(
     work.factorised[0] = 0
     if not _look_at_gaps(machine, machine.stabilised, carried.gap, step):
         return limit, inf
-    residual, previous, hidden, fresh, turned = inf, inf, inf, not kept, 0.0
-    old, made = kept, -1
-    for iteration in range(limit + 1):
-        if iteration > 0 or kept:
+    residual, previous, hidden, turned = inf, inf, inf, 0.0
+    iteration, old, made = 0, kept, -1
+    if kept:
+        evaluate(machine, step, None)
+        residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
+    while True:
+        fresh = not kept
+        if fresh:
+            turned, old, made = 0.0, False, iteration
+            clear(machine.template, tiles)
+            evaluate(machine, step, tiles)
+            hold(machine.repeated, tiles)
+            if previous == inf:
+                residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
+            _fold(machine, machine.stabilised, x)
+            keep(x, room.right)
+            keep(tiles, room.matrix)
+            factorise(schedule, tiles, x, machine.hardly)
+        # Corrections with this matrix, as long as they converge fast.
+        while True:
+            if residual == inf or iteration == limit:
+                return limit, inf
+            if not fresh:
+                _fold(machine, machine.stabilised, x)
+                keep(x, room.right)
+                reduce(schedule, tiles, x)
+            solve(schedule, tiles, x)
+            refine(schedule, tiles, room, x)
+            _unfold(machine, machine.stabilised, x)
+            stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
+            spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
+            if 0.5 * abs(step.h) * spin > HALF_TURN:
+                return limit, inf
+            if iteration == 0 and not _well_chosen(machine, machine.stabilised, tiles, room, x):
+                return limit, inf
+            turned += abs(step.h) * turn
+            rate = residual / previous
+            if previous == inf:
+                rate = residual if machine.exact and fresh else 1.0
+            # A last correction may stay unseen, unless power through struts, loads and fields is
+            # taken from the last evaluation, or equations left out have to be seen to hold.
+            left, unseen = rate * residual, machine.unloaded and residual <= rtol
+            if machine.linear:
+                left = min(left, (turned + SOLVED) * residual + turned * turned)
+                unseen = machine.unloaded
+            if left < NEGLIGIBLE:
+                if not unseen and residual <= EPS and iteration > 0:
+                    unseen = _stays(step, machine.stabilised, x)
+                if unseen:
+                    _remember(work.factorised, iteration + 1, made)
+                    return iteration + 1, left
+            previous = residual
+            iteration += 1
             evaluate(machine, step, None)
             residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
-        if iteration > 0:
             stalled, reached = residual >= STALLED * previous, residual
             falls = False
             if stalled and residual > ROUND_OFF and fresh:
@@ -316,47 +364,6 @@ def take_step(
                 return limit, inf
             rate = residual / previous
             slow = rate > SLOW or (old and residual * rate * rate * rate > EPS)
-            fresh = slow and residual > ROUND_OFF
-        if fresh:
-            turned, old, made = 0.0, False, iteration
-            clear(machine.template, tiles)
-            evaluate(machine, step, tiles)
-            hold(machine.repeated, tiles)
-            if previous == inf:
-                residual = _relative(machine.kinds, step.speeds, x, step.sizes, 0.0)
-        if residual == inf or iteration == limit:
-            return limit, inf
-        _fold(machine, machine.stabilised, x)
-        keep(x, room.right)
-        if fresh:
-            keep(tiles, room.matrix)
-            factorise(schedule, tiles, x, machine.hardly)
-        else:
-            reduce(schedule, tiles, x)
-        solve(schedule, tiles, x)
-        refine(schedule, tiles, room, x)
-        _unfold(machine, machine.stabilised, x)
-        stabilised, spins, auxiliary = machine.stabilised, machine.spins, machine.auxiliary
-        spin, turn = _correct(step.bodies, stabilised, spins, auxiliary, stage, multiplier, x)
-        if 0.5 * abs(step.h) * spin > HALF_TURN:
-            break
-        if iteration == 0 and not _well_chosen(machine, machine.stabilised, tiles, room, x):
-            break
-        turned += abs(step.h) * turn
-        rate = residual / previous
-        if previous == inf:
-            rate = residual if machine.exact and fresh else 1.0
-        # A last correction may stay unseen, unless power through struts, loads and fields is taken
-        # from the last evaluation, or equations that are left out have to be seen to hold.
-        left, unseen = rate * residual, machine.unloaded and residual <= rtol
-        if machine.linear:
-            left = min(left, (turned + SOLVED) * residual + turned * turned)
-            unseen = machine.unloaded
-        if left < NEGLIGIBLE:
-            if not unseen and residual <= EPS and iteration > 0:
-                unseen = _stays(step, machine.stabilised, x)
-            if unseen:
-                _remember(work.factorised, iteration + 1, made)
-                return iteration + 1, left
-        previous = residual
-    return limit, inf
+            fresh, kept = False, not (slow and residual > ROUND_OFF)
+            if not kept:
+                break

@@ -6,6 +6,7 @@ but its instructions. It stays plain Python itself.
 """
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from functools import reduce
 from inspect import Parameter, Signature, signature
 from typing import Any
@@ -17,8 +18,10 @@ from numba.extending import intrinsic, models, register_model
 REAL, WORD = ir.DoubleType(), ir.IntType(64)
 VECTOR = ir.VectorType(REAL, 4)
 Tuple: Any = types.Tuple
-#: A product may be fused with a sum, as elsewhere.
-FUSED = ("contract",)
+#: What LLVM may do to arithmetic. A product may be fused with a sum, as elsewhere.
+FLAGS = ContextVar[tuple[str, ...]]("FLAGS", default=("contract",))
+#: It may also leave out products with zeros, as if no number were NaN.
+WITHOUT_ZEROS = ("contract", "nnan", "nsz")
 
 
 class FourType(types.Type):
@@ -57,7 +60,7 @@ class Number:
             a, b = b, a
         if kind is types.intp:
             return Number(self.builder, getattr(self.builder, operation)(a, b), kind)
-        value = getattr(self.builder, f"f{operation}")(a, b, flags=FUSED)
+        value = getattr(self.builder, f"f{operation}")(a, b, flags=FLAGS.get())
         return Number(self.builder, value, kind)
 
     def __add__(self, other: Any) -> "Number":
@@ -85,7 +88,7 @@ class Number:
         return self._with("div", other, turned=True)
 
     def __neg__(self) -> "Number":
-        value = None if self.builder is None else self.builder.fneg(self.value, flags=FUSED)
+        value = None if self.builder is None else self.builder.fneg(self.value, flags=FLAGS.get())
         return Number(self.builder, value, self.kind)
 
     def __abs__(self) -> "Number":
