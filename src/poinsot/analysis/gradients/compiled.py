@@ -123,7 +123,10 @@ class CompiledBackward(Adjoint):
             du.append(((times[1:] + times[:-1]) / 2, by_u))
             if done < times.size - 1:
                 t = float(times[times.size - 2 - done])
-                raise NoDerivativeError(f"step at t = {t:g} s: the tangent of the step is singular")
+                raise NoDerivativeError(
+                    f"step at t = {t:g} s: the tangent is singular, or the motion is so sensitive "
+                    "that its gradient overflows; take a shorter run"
+                )
             if k == 0:
                 lam += seeds[0]
         found += np.array([lam @ direction.dx0 for direction in directions])
