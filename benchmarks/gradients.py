@@ -25,15 +25,15 @@ LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
 
 def chain(links):
-    """Return a chain of links on ball joints, hanging from the ground and thrown sideways."""
+    """Return a chain of links on ball joints, held at one end and let fall."""
     import poinsot as ps
 
     model = ps.Model(gravity=(0, 0, -9.81), name=f"chain of {links}")
     before = model.ground
     for k in range(links):
-        shape = ps.Box(mass=1.0 + 0.1 * k, size=(0.1, 0.06, 0.04))
-        link = model.add_body(f"link{k}", shape, position=(0.1 * k + 0.05, 0, 0))
-        model.add_joint(f"J{k}", ps.Spherical(before, link, point=(0.1 * k, 0, 0)))
+        shape = ps.Box(mass=1.0 + 0.1 * k, size=(1.0, 0.6, 0.4))
+        link = model.add_body(f"link{k}", shape, position=(k + 0.5, 0, 0))
+        model.add_joint(f"J{k}", ps.Spherical(before, link, point=(k, 0, 0)))
         before = link
     return model, f"link{links - 1}"
 
