@@ -107,9 +107,9 @@ class CompiledBackward(Adjoint):
                 x, turned = self._segment(point)
             for first in reversed(range(0, len(x) - 1, self.block)):
                 rows = slice(first, first + self.block + 1)
-                added, by_u = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
+                added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
                 found += added
-                du.append(by_u)
+                du.append(inputs)
         found += np.array([lam @ direction.dx0 for direction in directions])
         found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))

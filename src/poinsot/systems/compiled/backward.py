@@ -14,6 +14,7 @@ from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
 from poinsot.parts.family import real
 from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
 from poinsot.systems.compiled.runner import DirectorRunner
 from poinsot.systems.directors import DirectorForm
@@ -117,11 +118,13 @@ class DirectorSweep:
         """The gradient by all numbers of bodies and joints; (numbers,)."""
         return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
 
-    def numbers(self, system: DirectorForm) -> tuple[Vector, Vector] | None:
+    def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
 
         None if its tables have another structure.
         """
+        if not isinstance(system, DirectorForm):
+            return None
         mechanism, plan, families = system.mechanism, self.plan, self.runner.parts.families
         others = Parts.of(mechanism, system.layout).families
         if [len(family) for family in families] != [len(family) for family in others]:
