@@ -167,7 +167,7 @@ class CompiledBackward(Adjoint):
             self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
             xs, turns = self._steps(first, x, turned, totals)
             yield xs, turns
-            first, x, turned = first + len(xs) - 1, xs[-1], turns[-1]
+            first, x, turned = first + len(xs) - 1, xs[-1].copy(), turns[-1].copy()
 
     def _segment(self, point: Checkpoint) -> tuple[Array, Array]:
         """Return states and angles from a checkpoint on, computed again."""
