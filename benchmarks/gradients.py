@@ -1,76 +1,159 @@
-"""Gradients by 1 to 20 parameters against runs, both engines: ``python -m benchmarks.gradients``.
+"""Gradients by 1 to 40 numbers against compiled runs: ``python -m benchmarks.gradients``.
 
-What a gradient costs in multiples of a run of the reference engine, on which its sweep runs, with
-the models that are built near the model apart; and of a compiled run, beside central differences.
+What a step of a gradient costs in multiples of a step of a run, which saves nothing but its end, or
+every step; both in machine code, on one core. Then what does not depend on how many steps there
+are: the models that are built near the model. And how much memory a gradient takes at most, over
+numbers of steps. Times are medians of processor time; every gradient is measured right after a run.
 """
 
+import resource
+import subprocess
+import sys
+from itertools import pairwise
+from statistics import median
 from time import process_time
 
-import poinsot as ps
-from poinsot.analysis import Final
+from benchmarks.environment import pin
 
-from poinsot.gallery import spatial_slider_crank as crank
-
-H, STEPS = 0.01, 400
-BODIES = ("crank", "rod", "slider")
-PATHS = [
-    *(f"bodies.{name}.mass" for name in BODIES),
-    "bodies.rod.inertia",
-    *(f"joints.{name}.point" for name in ("A", "B", "C")),
-    "gravity",
-    "initial.crank.angular_velocity.x",
-]
+#: Small enough that gradients of chaotic motions do not overflow over all steps.
+H = 0.001
+STEPS = 30_000
+COUNTS = (1, 5, 20, 40)
+REPEATS = 3
+#: What does not depend on the number of steps is seen with so few of them.
+FEW = 10
+#: Numbers of steps of which memory is measured, and what states may take of it [bytes].
+LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
 
-def numbers(count):
-    """Return paths of so many numbers of the slider-crank."""
-    single = []
-    for path in PATHS:
-        vector = path.split(".")[-1] in ("inertia", "point", "gravity")
-        single += [f"{path}.{k}" for k in range(3)] if vector else [path]
-    return single[:count]
+def chain(links):
+    """Return a chain of links on ball joints, held at one end and let fall."""
+    import poinsot as ps
+
+    model = ps.Model(gravity=(0, 0, -9.81), name=f"chain of {links}")
+    before = model.ground
+    for k in range(links):
+        shape = ps.Box(mass=1.0 + 0.1 * k, size=(1.0, 0.6, 0.4))
+        link = model.add_body(f"link{k}", shape, position=(k + 0.5, 0, 0))
+        model.add_joint(f"J{k}", ps.Spherical(before, link, point=(k, 0, 0)))
+        before = link
+    return model, f"link{links - 1}"
 
 
-def seconds(function, repeat=3):
-    """Return the least processor time of some calls [s]."""
-    times = []
-    for _ in range(repeat):
-        began = process_time()
-        function()
-        times.append(process_time() - began)
-    return min(times)
+def slider_crank():
+    """Return the spatial slider-crank of the gallery."""
+    from poinsot.gallery import spatial_slider_crank as crank
+
+    return crank.model(crank.SliderCrank()), "slider"
+
+
+def four_bar():
+    """Return a four-bar of four hinges, three of whose constraints repeat others."""
+    import poinsot as ps
+
+    model = ps.Model(gravity=(0, 0, -9.81), name="four-bar")
+    points = [(0, 0, 0), (0, 0.1, 0.3), (0, 0.6, 0.5), (0, 0.7, 0)]
+    before = model.ground
+    for k, (a, b) in enumerate(pairwise(points)):
+        middle = [(x + y) / 2 for x, y in zip(a, b, strict=True)]
+        shape = ps.RigidBody(mass=1 + 0.2 * k, inertia=(0.02, 0.02, 0.01))
+        body = model.add_body(f"bar{k}", shape, position=middle)
+        model.add_joint(f"J{k}", ps.Revolute(before, body, point=a, axis=(1, 0, 0)))
+        before = body
+    model.add_joint("J3", ps.Revolute(model.ground, before, point=points[3], axis=(1, 0, 0)))
+    return model, "bar2"
+
+
+MODELS = {
+    "slider-crank": slider_crank,
+    "chain of 4": lambda: chain(4),
+    "chain of 16": lambda: chain(16),
+    "four-bar": four_bar,
+}
+
+
+def numbers(model, count):
+    """Return paths of so many numbers of a model, or of as many as there are.
+
+    Masses come first, then inertia, gravity and the points of joints.
+    """
+    import poinsot as ps
+
+    bodies = list(model.bodies)
+    paths = [f"bodies.{name}.mass" for name in bodies]
+    for name in bodies:
+        what = "inertia" if isinstance(model.body(name).shape, ps.RigidBody) else "size"
+        paths += [f"bodies.{name}.{what}.{k}" for k in range(3)]
+    paths += [f"gravity.{k}" for k in range(3)]
+    # Hinges that close a loop in a plane do not fit if they are moved out of it.
+    along = (1, 2) if model.name == "four-bar" else (0, 1, 2)
+    paths += [f"joints.{name}.point.{k}" for name in model.joints for k in along]
+    return paths[:count]
+
+
+def took(function):
+    """Return the processor time of a call [s]."""
+    began = process_time()
+    function()
+    return process_time() - began
+
+
+def measure(name):
+    """Print what gradients of a model cost."""
+    import poinsot as ps
+    from poinsot.analysis import Final
+
+    model, body = MODELS[name]()
+    loss, how = Final(f"{body}.position.y"), {"h": H, "engine": "compiled"}
+    end = H * STEPS
+    for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
+        paths, rows = numbers(model, count), []
+
+        def gradient(t_end, paths=paths):
+            return took(lambda: ps.gradient(model, loss, paths, t_end=t_end, **how))
+
+        gradient(FEW * H)  # imports, and machine code is read
+        for _ in range(REPEATS):
+            bare = took(
+                lambda: ps.simulate(model, t_end=end, progress=False, save_every=STEPS, **how)
+            )
+            saved = took(lambda: ps.simulate(model, t_end=end, progress=False, **how))
+            rows.append((bare, saved, gradient(FEW * H), gradient(end)))
+        bare, saved, fixed, whole = (median(each) for each in zip(*rows, strict=True))
+        steps = whole - fixed
+        print(
+            f"{name:14s}{count:5d}{1e6 * bare / STEPS:10.2f}{1e6 * saved / STEPS:10.2f}"
+            f"{1e6 * steps / STEPS:13.2f}{steps / bare:8.1f}{steps / saved:9.1f}{fixed:11.2f}",
+            flush=True,
+        )
+
+
+def peak(steps):
+    """Print the most memory that a gradient over so many steps took [MB]."""
+    import poinsot as ps
+    from poinsot.analysis import Final
+
+    model, body = slider_crank()
+    how = {"h": H, "t_end": H * steps, "engine": "compiled", "memory": MEMORY}
+    ps.gradient(model, Final(f"{body}.position.y"), ["bodies.rod.mass"], **how)
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
 
 
 def main():
-    """Print the table."""
-    model = crank.model(crank.SliderCrank())
-    how = {"h": H, "t_end": H * STEPS}
-    loss = Final("slider.position.x")
-
-    def run(engine):
-        return lambda: ps.simulate(model, engine=engine, progress=False, **how)
-
-    reference, compiled = seconds(run("reference")), seconds(run("compiled"))
-    print(f"{STEPS} steps of the spatial slider-crank: reference {reference:.3f} s, ", end="")
-    print(f"compiled {compiled:.4f} s")
-    print("parameters  models [s]  whole [s]  / reference  without models  / compiled")
-    for count in (1, 5, 10, 20):
-        paths = numbers(count)
-
-        def build(paths=paths):
-            own = _Run.of(
-                model, paths, (H, 0.0, how["t_end"]), None, None, None, None, "auto", None, 1e9
-            )
-            return own.variations.directions
-
-        def whole(paths=paths):
-            return ps.gradient(model, loss, paths, **how)
-
-        models, took = seconds(build, 1), seconds(whole)
-        print(
-            f"{len(paths):10d} {models:11.2f} {took:10.2f} {took / reference:12.2f} "
-            f"{(took - models) / reference:15.2f} {took / compiled:11.0f}"
-        )
+    """Print the tables."""
+    pin()
+    if len(sys.argv) > 1:
+        peak(int(sys.argv[1]))
+        return
+    print(f"per step, over {STEPS} steps; and what does not depend on how many there are")
+    print("mechanism   numbers  run [us]  saved [us]  gradient [us]  / run  / saved  fixed [s]")
+    for name in MODELS:
+        measure(name)
+    print(f"most memory of a gradient, of which {MEMORY / 2**20:.0f} MB for states")
+    for steps in LENGTHS:
+        command = [sys.executable, "-m", "benchmarks.gradients", str(steps)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        print(f"{steps:10d} steps {done.stdout.strip():>6s} MB", flush=True)
 
 
 if __name__ == "__main__":

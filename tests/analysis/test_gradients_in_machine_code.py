@@ -36,7 +36,9 @@ def parameters(plan, random):
     body = random.choice(list(plan.bodies))
     paths = [f"bodies.{body}.mass", "gravity", f"initial.{body}.angular_velocity"]
     for name, (_, arguments) in plan.joints.items():
-        paths += [f"joints.{name}.{key}" for key in ("point", "point_a", "axis") if key in arguments]
+        paths += [
+            f"joints.{name}.{key}" for key in ("point", "point_a", "axis") if key in arguments
+        ]
     for name, (kind, _) in plan.forces.items():
         paths += [f"forces.{name}.{'stiffness' if kind != 'JointFriction' else 'viscous'}"]
     return paths[:3] + list(random.permutation(paths[3:])[:4])
@@ -51,7 +53,12 @@ def random_plan(seed):
     if seed % 3 == 1:
         last = list(plan.bodies)[-1]
         at = plan.bodies[last]["position"] + 0.2 * random.standard_normal(3)
-        spring = {"a": "ground", "b": last, "point_a": at + [1.0, 0.4, 0.2], "point_b": at}
+        spring = {
+            "a": "ground",
+            "b": last,
+            "point_a": at + np.array([1.0, 0.4, 0.2]),
+            "point_b": at,
+        }
         forces = {"spring": ("Spring", {**spring, "stiffness": 12.0, "damping": 0.4})}
         for name, (kind, _) in plan.joints.items():
             for freedom in mechanisms._movable(kind)[:1]:
@@ -62,7 +69,7 @@ def random_plan(seed):
     return plan, random
 
 
-@laws(9)
+@laws(6)
 @given(seeds)
 def test_gradients_of_random_mechanisms_are_those_of_the_reference_and_of_runs(seed):
     plan, random = random_plan(seed)
@@ -89,7 +96,7 @@ def test_gradients_of_random_mechanisms_are_those_of_the_reference_and_of_runs(s
     assert abs(along - slope) < 1e-7 * size
 
 
-def cart(every_law=False):
+def cart(damping=0.3):
     """A cart on a rail with a pendulum, a motor and a spring."""
     model = ps.Model(gravity=(0, 0, -9.81))
     body = model.add_body("cart", ps.Box(mass=1.0, size=(0.3, 0.2, 0.1)), velocity=(0.3, 0, 0))
@@ -97,7 +104,7 @@ def cart(every_law=False):
     pole = model.add_body("pole", shape, position=(0, 0, -0.5), angular_velocity=(0, 2, 0))
     model.add_joint("rail", ps.Prismatic(model.ground, body, point=(0, 0, 0), axis=(1, 0, 0)))
     model.add_joint("pin", ps.Revolute(body, pole, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add_force("spring", ps.JointSpring("rail", stiffness=20.0, damping=0.3))
+    model.add_force("spring", ps.JointSpring("rail", stiffness=20.0, damping=damping))
     model.add_port("motor", ps.JointPort("rail"))
     model.project_velocities()
     return model
@@ -106,11 +113,11 @@ def cart(every_law=False):
 def test_reactions_samples_of_inputs_and_substeps_go_backwards_in_machine_code():
     times = np.linspace(0, 0.1, 4)
     how = {"h": 0.02, "t_end": 0.1, "inputs": {"motor": ps.Table(times, np.sin(9 * times))}}
-    of = Final("pin**2 + 0.01*pin.reaction.z") + Integral("rail.rate**2")
-    paths = ["inputs.motor", "joints.pin.point.z", "forces.spring.damping", "initial.pin"]
+    of = Final("pin**2 + 0.01*pin.force_2") + Integral("rail.rate**2")
+    paths = ["inputs.motor", "joints.pin.point.z", "forces.spring.stiffness", "initial.pin"]
     for scheme in ("ph-mp", "ph-mp-4"):
         found, expected = (
-            ps.gradient(cart(), of, paths, scheme=scheme, engine=engine, **how)
+            ps.gradient(cart(damping=0), of, paths, scheme=scheme, engine=engine, **how)
             for engine in ("compiled", "reference")
         )
         np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-9, atol=1e-10)
@@ -138,7 +145,7 @@ def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_
     cases = [
         (model, {}, "Connections"),
         (cart(), {"scheme": "ph-mp-ggl"}, "stabilised form"),
-        (cart(), {"scheme": "eml", "coordinates": "quaternions"}, "in these coordinates"),
+        (cart(), {"coordinates": "rotations"}, "in these coordinates"),
     ]
     for each, options, words in cases:
         found = ps.gradient(each, Final("rail"), "bodies.pole.mass", **options, **how)

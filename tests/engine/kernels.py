@@ -3,7 +3,8 @@
 import numpy as np
 
 from poinsot.engine.step import _fold, _unfold, evaluate
-from poinsot.engine.tiles import clear, factorise, pack, solve
+from poinsot.engine.tiles import clear, factorise, multiply_transposed, pack, solve
+from poinsot.engine.tiles import solve_transposed as transposed
 
 
 def residual(machine, step, tiles):
@@ -30,3 +31,18 @@ def solve_tiles(schedule, matrices, hardly, right):
     factorise(schedule, tiles, x, hardly)
     solve(schedule, tiles, x)
     return x[:, :3]
+
+
+def solve_transposed(schedule, matrices, hardly, right):
+    """Return the solution of the transposed matrix."""
+    tiles, x = pack(matrices), np.pad(right, [(0, 0), (0, 1)])
+    factorise(schedule, tiles, np.zeros_like(x), hardly)
+    transposed(schedule, tiles, x)
+    return x[:, :3]
+
+
+def times_transposed(schedule, matrices, x):
+    """Return the product of the transposed matrix and x (nodes, 3)."""
+    found = np.zeros((len(x), 4))
+    multiply_transposed(schedule, pack(matrices), np.pad(x, [(0, 0), (0, 1)]), found)
+    return found[:, :3]

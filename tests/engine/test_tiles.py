@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels import solve_tiles
+from kernels import solve_tiles, solve_transposed, times_transposed
 
 from poinsot.engine.tiles import analyse
 
@@ -72,6 +72,12 @@ def test_the_solution_is_that_of_the_dense_matrix(edges, after, hardly):
     x = solve_tiles(pattern.schedule, tiles, hardly, right)
     expected = np.linalg.solve(dense, right.reshape(-1)).reshape(NODES, 3)
     np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-14)
+    x = solve_transposed(pattern.schedule, tiles, hardly, right)
+    expected = np.linalg.solve(dense.T, right.reshape(-1)).reshape(NODES, 3)
+    np.testing.assert_allclose(x, expected, rtol=1e-12, atol=1e-14)
+    product = times_transposed(pattern.schedule, tiles, right)
+    expected = (dense.T @ right.reshape(-1)).reshape(NODES, 3)
+    np.testing.assert_allclose(product, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_every_edge_has_two_tiles_and_every_node_one(edges):

@@ -19,7 +19,7 @@ from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Memory, Totals
 from poinsot.run.compiled import CompiledEngine, inputs_of
 
-#: So many steps does machine code take at once: what it saves of them stays in the cache.
+#: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
 
 
@@ -61,8 +61,9 @@ class CompiledBackward(Adjoint):
             raise UnableError("reactions of joints of which some repeat others")
         self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
         self.whole = len(problem.clock.fractions)
-        # States and their derivatives of a segment are there together.
-        room = int(run.memory / (16 * problem.system.n)) // self.whole
+        # The states of a segment are there together.
+        self.block = self.whole * BLOCK
+        room = int(run.memory / (8 * problem.system.n)) // self.whole
         self.size = self.whole * max(TOGETHER, room)
         self.checkpoints: list[Checkpoint] = []
 
@@ -94,42 +95,67 @@ class CompiledBackward(Adjoint):
 
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
-        run, clock, whole = self.run, self.run.problem.clock, self.whole
-        directions, (by_numbers, by_models) = run.variations.directions, self.changes
-        measure, sizes = self.measured(run.problem), run.linear.sizes
-        samples, du = run.variations.samples, list[tuple[Vector, Array]]()
-        rows, x, turned = [], np.zeros((0, 0)), np.zeros((0, 0))
-        for x, turned in self._forwards():
-            rows.append(
-                measure(x[whole if rows else 0 :: whole], turned[whole if rows else 0 :: whole])
-            )
-        value, slopes = self.judge(np.concatenate(rows))
+        run, directions = self.run, self.run.variations.directions
+        by_numbers, by_models = self.changes
+        value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
+        du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
             if k + 1 < len(self.checkpoints):
                 x, turned = self._segment(point)
-            start, last = 0 if k == 0 else 1, point.first + len(x) - 1
-            some = slice(start * whole, None, whole)
-            own = slopes[point.first // whole + start : last // whole + 1]
-            seeds = np.zeros_like(x)
-            seeds[some] = measure.back(own, x[some], turned[some], sizes)
-            found += self.by_parameters(x[some], turned[some], own)
-            times = clock.span(clock.before + point.first, clock.before + last)
-            u = inputs_of(run.problem.system, times)
-            by_u = np.zeros((len(u), u.shape[1] if samples else 0))
-            done = self.sweep.back(times, u, x, seeds, lam, by_u)
-            du.append(((times[1:] + times[:-1]) / 2, by_u))
-            if done < times.size - 1:
-                t = float(times[times.size - 2 - done])
-                raise NoDerivativeError(f"step at t = {t:g} s: the tangent of the step is singular")
-            if k == 0:
-                lam += seeds[0]
+            for first in reversed(range(0, len(x) - 1, self.block)):
+                rows = slice(first, first + self.block + 1)
+                added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
+                found += added
+                du.append(inputs)
         found += np.array([lam @ direction.dx0 for direction in directions])
         found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")
+
+    def _judged(self) -> tuple[float, Array, Array, Array]:
+        """Return the loss, its slopes by what is measured; states and angles of the last segment.
+
+        Takes the whole run.
+        """
+        measure, whole, rows = self.measured(self.run.problem), self.whole, list[Array]()
+        for x, turned in self._forwards():
+            some = slice(whole if rows else 0, None, whole)
+            rows.append(measure(x[some], turned[some]))
+        return *self.judge(np.concatenate(rows)), x, turned
+
+    def _back(
+        self, first: int, x: Array, turned: Array, slopes: Array, lam: Vector
+    ) -> tuple[Vector, tuple[Vector, Array]]:
+        """Make lam, the gradient by the last of states x, that by the first, which is number first.
+
+        What the loss is by the last ones is added, and by the first state of all. Returns what
+        parameters that change measures add, and the gradient by inputs at times.
+        """
+        run, whole, last = self.run, self.whole, first + len(x) - 1
+        clock, system = run.problem.clock, run.problem.system
+        own = slice(0 if first == 0 else whole, None, whole)
+        by_measures = slopes[(first + own.start) // whole : last // whole + 1]
+        seeds = np.zeros_like(x)
+        seeds[own] = self.measured(run.problem).back(
+            by_measures, x[own], turned[own], run.linear.sizes
+        )
+        times = clock.span(clock.before + first, clock.before + last)
+        u = inputs_of(system, times)
+        by_u = np.zeros((len(u), u.shape[1] if run.variations.samples else 0))
+        done = self.sweep.back(times, u, x, seeds, lam, by_u)
+        if done < times.size - 1:
+            t = float(times[times.size - 2 - done])
+            raise NoDerivativeError(
+                f"step at t = {t:g} s: the tangent is singular, or the motion is so sensitive "
+                "that its gradient overflows; take a shorter run"
+            )
+        if first == 0:
+            lam += seeds[0]
+        added = self.by_parameters(x[own], turned[own], by_measures)
+        return added, ((times[1:] + times[:-1]) / 2, by_u)
 
     def _forwards(self) -> Iterator[tuple[Array, Array]]:
         """Take the whole run; yield states and angles of every segment, its first ones included."""
@@ -141,7 +167,7 @@ class CompiledBackward(Adjoint):
             self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
             xs, turns = self._steps(first, x, turned, totals)
             yield xs, turns
-            first, x, turned = first + len(xs) - 1, xs[-1], turns[-1]
+            first, x, turned = first + len(xs) - 1, xs[-1].copy(), turns[-1].copy()
 
     def _segment(self, point: Checkpoint) -> tuple[Array, Array]:
         """Return states and angles from a checkpoint on, computed again."""
@@ -154,7 +180,7 @@ class CompiledBackward(Adjoint):
         xs, turns = np.empty((count + 1, x.size)), np.empty((count + 1, turned.size))
         xs[0], turns[0], done = x, turned, 0
         while done < count:
-            most = min(BLOCK, count - done)
+            most = min(self.block, count - done)
             block = self.run.advance(self.engine, first + done, most, 1, totals)
             rows = slice(done + 1, done + 1 + block.steps)
             xs[rows], turns[rows] = block.saved.x, block.saved.turned

@@ -14,7 +14,13 @@ from poinsot.errors import InputError
 
 
 def gradient(
-    model: Studied, of: Loss, with_respect_to: Chosen, **options: Unpack[Options]
+    model: Studied,
+    of: Loss,
+    with_respect_to: Chosen,
+    *,
+    h: float,
+    t_end: float,
+    **options: Unpack[Options],
 ) -> Gradient:
     r"""Return a loss of a simulated motion, and its derivatives by parameters.
 
@@ -63,7 +69,7 @@ def gradient(
     """
     if not isinstance(of, Loss):
         raise InputError(f"of: expected a loss such as ps.analysis.Final(...), got {of!r}")
-    run = Run.of(model, with_respect_to, **options)
+    run = Run.of(model, with_respect_to, h=h, t_end=t_end, **options)
     bound = of.bound(run.variations.known)
     if run.asked != "reference":
         try:
@@ -78,7 +84,13 @@ def gradient(
 
 
 def sensitivities(
-    model: Studied, of: str | Sequence[str], with_respect_to: Chosen, **options: Unpack[Options]
+    model: Studied,
+    of: str | Sequence[str],
+    with_respect_to: Chosen,
+    *,
+    h: float,
+    t_end: float,
+    **options: Unpack[Options],
 ) -> Sensitivities:
     """Return channels of a simulated motion over time, and their derivatives by parameters.
 
@@ -94,5 +106,5 @@ def sensitivities(
     engine : "auto", "reference" or "compiled"
         What takes the steps of the run itself.
     """
-    run = Run.of(model, with_respect_to, **options)
+    run = Run.of(model, with_respect_to, h=h, t_end=t_end, **options)
     return Forward(run, [of] if isinstance(of, str) else list(of)).sensitivities()

@@ -37,10 +37,8 @@ CHECKED = 64
 
 
 class Options(TypedDict, total=False):
-    """How a run is taken, see `gradient`; h and t_end are required."""
+    """How a run is taken, besides its step and end; see `gradient`."""
 
-    h: float
-    t_end: float
     t_start: float
     scheme: str | Scheme | None
     coordinates: str | None

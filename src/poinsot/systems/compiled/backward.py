@@ -1,6 +1,6 @@
 """Takes runs in directors backwards in machine code: gradients by states, and by tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
 from poinsot.parts.family import real
 from poinsot.ph.matrices import Vector
+from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
 from poinsot.systems.compiled.runner import DirectorRunner
 from poinsot.systems.directors import DirectorForm
@@ -115,36 +116,37 @@ class DirectorSweep:
     @property
     def slopes(self) -> Vector:
         """The gradient by all numbers of bodies and joints; (numbers,)."""
-        return _flat([self.by_bodies, *_numbers(self._others(self.by_parts))])
+        return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
 
-    def numbers(self, system: DirectorForm) -> tuple[Vector, Vector] | None:
+    def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
 
         None if its tables have another structure.
         """
+        if not isinstance(system, DirectorForm):
+            return None
         mechanism, plan, families = system.mechanism, self.plan, self.runner.parts.families
         others = Parts.of(mechanism, system.layout).families
         if [len(family) for family in families] != [len(family) for family in others]:
             return None
-        parts = PartTables(
-            *(
-                family.table(plan.graph, plan.tiles) if len(family) else table
-                for family, table in zip(others, self.machine.parts, strict=True)
-            )
-        )
-        if not _alike(parts, self.machine.parts):
+        own: list[Any] = [*self.machine.parts]
+        parts = [
+            family.table(plan.graph, plan.tiles) if len(family) else table
+            for family, table in zip(others, own, strict=True)
+        ]
+        if not all(map(_alike, parts, own)):
             return None
         bodies = real(2 * mechanism.inertia, mechanism.weight)
         return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
 
-    def _others(self, parts: PartTables) -> list[Any]:
+    def _others(self, parts: Sequence[Any]) -> list[Any]:
         return [table for table, acts in zip(parts, self.acting, strict=True) if not acts]
 
-    def _acting_numbers(self, parts: PartTables) -> Vector:
+    def _acting_numbers(self, parts: Sequence[Any]) -> Vector:
         acting = [table for table, acts in zip(parts, self.acting, strict=True) if acts]
         return _flat(_numbers(acting))
 
-    def _in_a_block(self, parts: PartTables) -> PartTables:
+    def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
         """Return tables of what acts with their numbers in one array."""
         first = 0
 
@@ -181,10 +183,11 @@ def _is_numbers(value: NDArray[Any], hint: Any) -> bool:
     return value.dtype.kind == "f" and "written" not in get_args(hint)[2:]
 
 
-def _numbers(table: Any) -> Iterator[Array]:
+def _numbers(tables: Any) -> Iterator[Array]:
     """Yield all arrays of numbers in tables."""
-    hints = hints_of(type(table)) if hasattr(table, "_fields") else len(table) * (None,)
-    for value, hint in zip(table, hints, strict=True):
+    kind: type = type(tables)
+    hints = hints_of(kind) or len(tables) * (None,)
+    for value, hint in zip(tables, hints, strict=True):
         if isinstance(value, tuple):
             yield from _numbers(value)
         elif _is_numbers(value, hint):
