@@ -13,6 +13,7 @@ from poinsot.cli import looking
 IMPORTING = """
 import os, signal, sys
 sys.argv[0] = "poinsot"
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 
 class Impatient:
     def find_spec(self, name, path=None, target=None):
@@ -38,4 +39,8 @@ def test_a_command_at_work_is_ended(monkeypatch, capsys):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(looking, "load", press)
-    assert here(monkeypatch, capsys, "plot", "run.nc") == (130, "", "interrupted\n")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert here(monkeypatch, capsys, "plot", "run.nc") == (130, "", "interrupted\n")
+    finally:
+        signal.signal(signal.SIGINT, before)

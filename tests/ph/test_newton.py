@@ -144,7 +144,7 @@ def test_the_low_rank_part_of_a_tangent_is_solved_with_it(kind, rank):
 
 @pytest.mark.parametrize("options", [{"atol": -1}, {"rtol": 0}, {"max_iterations": 0}])
 def test_tolerances_that_cannot_be_met_are_refused(options):
-    with pytest.raises(ps.InputError, match="Newton: atol = "):
+    with pytest.raises(ps.InputError, match=r"Newton: (atol|rtol|max_iter)"):
         ps.Newton(**options)
 
 
