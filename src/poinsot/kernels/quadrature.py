@@ -14,7 +14,7 @@ SMALL = sqrt(EPS)
 FIRST, MIDDLE, LAST = 0.5 - sqrt(0.15), 0.5, 0.5 + sqrt(0.15)
 
 #: Lobatto's rule with ten points on [0, 1]. It has both ends: a corner near one is not missed.
-_ENDS_AND_BETWEEN = [-1.0, *Legendre.basis(9).deriv().roots().tolist(), 1.0]
+_ENDS_AND_BETWEEN = [-1.0, *Legendre.basis(9).deriv().roots().real.tolist(), 1.0]
 POINTS = tuple(0.5 + 0.5 * x for x in _ENDS_AND_BETWEEN)
 WEIGHTS = tuple(float(1 / (90 * Legendre.basis(9)(x) ** 2)) for x in _ENDS_AND_BETWEEN)
 
