@@ -1,5 +1,5 @@
-"""Short names: citation keys lead to the bibliography, NumPy's types go by their own names, and a
-method has one signature.
+"""Short names: citation keys lead to the bibliography, NumPy's types go by their own names, words
+in shapes are not linked, and a method has one signature.
 """
 
 import re
@@ -7,6 +7,7 @@ import re
 import numpy as np
 from docutils import nodes
 from numpy.typing import ArrayLike, NDArray
+from sphinx.addnodes import pending_xref
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
@@ -58,6 +59,17 @@ class LinkCitations(SphinxPostTransform):
         return [*pieces, nodes.Text(text[end:])]
 
 
+class LeaveWords(SphinxPostTransform):
+    """Keep the n of a shape (n, 3), where a type is expected, from linking to an attribute n."""
+
+    default_priority = 5  # before references are resolved
+
+    def run(self):
+        for link in list(self.document.findall(pending_xref)):
+            if link["refdomain"] == "py" and re.fullmatch("[a-z]+", link["reftarget"]):
+                link.parent.replace(link, link.children)
+
+
 def _is_prose(node):
     while node.parent is not None:
         node = node.parent
@@ -89,6 +101,7 @@ def one_signature():
 def setup(app):
     """Register with Sphinx."""
     one_signature()
+    app.add_post_transform(LeaveWords)
     app.add_post_transform(LinkCitations)
     app.connect("object-description-transform", shorten_types, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -437,10 +437,10 @@ class Composite(Shape):
 
     Parameters
     ----------
-    parts : sequence of (shape, position, rotation)
-        `position` [m] is that of the reference point of the shape, and `rotation` that of its axes
-        (3x3 matrix, scalar-first quaternion, `Rotation` or None), both in the axes of the
-        composite. Stored as `Part` tuples.
+    parts : sequence of tuples
+        Each is (shape, position, rotation). `position` [m] is that of the reference point of the
+        shape, and `rotation` that of its axes (3x3 matrix, scalar-first quaternion, `Rotation` or
+        None), both in the axes of the composite. Stored as `Part` tuples.
     """
 
     parts: Sequence[tuple[Shape, ArrayLike, RotationLike]]

@@ -182,7 +182,7 @@ def plot(result: Result) -> "Figure":
             if fitted.shape == times.shape:
                 rest.plot(times, np.degrees(angles[:, k] - fitted), ".", label=hinge)
         describe(motion, "Measured and true motion", "angle [°]")
-        describe(rest, "Noise", "angle [°]")
+        describe(rest, "Noise", "angle [°]", ncols=2, room=0.15)
         true = np.array(list(TRUE.values()))
         names = ["mass", "bearing", "elbow\nbearing"]
         estimates.errorbar(

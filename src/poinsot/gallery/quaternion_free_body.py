@@ -159,7 +159,8 @@ def _plot_increments(time: Array, values: Array, unit: str, ax: "Axes") -> None:
     for k, change in enumerate(changes.T):
         label = f"$L_{'xyz'[k]}$" if changes.shape[1] > 1 else None
         ax.plot(time[1:], change, ".", color=COLOURS[k], markersize=4, label=label)
-    describe(ax, f"Change of {what} in every step", f"change in a step [{unit}]", ncols=3)
+    title, room = f"Change of {what} in every step", 0.15 if changes.shape[1] > 1 else 0.0
+    describe(ax, title, f"change in a step [{unit}]", ncols=3, room=room)
 
 
 def _plot_along(h: float, ax: "Axes") -> None:

@@ -261,7 +261,8 @@ class HamiltonianSystem(MomentumForm):
     r"""Hamilton's form of a Lagrangian [KB24, eq. (16)], x = (q, p, lambda).
 
     .. math:: \dot q = M^{-1} (p - a), \quad \dot p = -\partial_q H - G^\top \lambda + B u, \quad
-              g(q) = 0, \qquad H = \tfrac12\, (p - a) \cdot M(q)^{-1} (p - a) + V(q)
+              g(q) = 0, \\
+              H = \tfrac12\, (p - a) \cdot M(q)^{-1} (p - a) + V(q)
 
     with the terms a(q)·v of the Lagrangian, if there are any.
     """
