@@ -738,7 +738,7 @@ def test_a_loss_says_what_is_wrong_with_it():
         ps.gradient(bob(), Final("rai"), [], **how)
     with pytest.raises(ps.InputError, match="outside the run"):
         ps.gradient(bob(), Squares({"rail": [1.0]}, times=[3.0]), [], **how)
-    with pytest.raises(ps.InputError, match="as many"):
+    with pytest.raises(ps.InputError, match="one sample for each time"):
         ps.gradient(bob(), Squares({"rail": [1.0, 2.0]}, times=[0.01]), [], **how)
     wrong = FunctionOf(["rail"], lambda t, x: (0.0, [np.zeros(1)]))
     with pytest.raises(ps.InputError, match="derivatives have the shapes"):

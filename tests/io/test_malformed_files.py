@@ -467,7 +467,7 @@ MALFORMED = {
     ),
     "nothing saved": (
         run("{save_every: 0}"),
-        ":3:26: simulation.save_every: save_every is 0, expected a whole number",
+        ":3:26: simulation.save_every: save_every is 0; it must be a whole number, at least 1",
     ),
     "no tolerance": (run("{newton: {rtol: 0}}"), ":3:14: simulation.newton: "),
     "output elsewhere": (run("{output: /etc/passwd}"), ":3:14: simulation: unknown key 'output'"),

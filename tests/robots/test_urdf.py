@@ -196,7 +196,7 @@ BOX = '<box size="0.4 0.05 0.05"/></geometry>\n      <material'
             'ixx="1e-5" ixy="0" ixz="0" iyy="2e-5" iyz="0" izz="2e-5"',
             'ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"',
             "link 'left finger'",
-            "no inertia",
+            "inertia is zero",
         ),
         ("</robot>", "", "URDF", "not well-formed XML"),
         ("<robot", "<robots", "URDF", "not well-formed XML"),

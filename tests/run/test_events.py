@@ -340,7 +340,7 @@ def test_reactions_and_names_that_are_taken_are_refused():
         ps.simulate(ball(e=ps.Event("t")), h=0.1, t_end=1, events={"e": ps.Event("t")})
     with pytest.raises(ps.InputError, match=r"expected poinsot\.Event"):
         ps.simulate(ball(), h=0.1, t_end=1, events={"e": "t"})
-    with pytest.raises(ps.InputError, match="expected a mapping"):
+    with pytest.raises(ps.InputError, match="give a mapping"):
         ps.simulate(ball(), h=0.1, t_end=1, events=ps.Event("t"))
 
 

@@ -255,7 +255,7 @@ def test_ctrl_c_keeps_what_has_ended(monkeypatch):
         ({"workers": 0}, "workers is 0"),
         (
             {"parameters": {"options.step": [0.1]}},
-            "h is given for all runs, and 'options.step' a parameter",
+            "h is given for all runs, and 'options.step' as a parameter",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def _require_joint(model: Contents, action: Release | Lock, what: str) -> None:
     joint, done = action.joint, "released" if isinstance(action, Release) else "locked"
     if joint not in model.joints:
         hint = did_you_mean(str(joint), model.joints)
-        raise InputError(f"{what}: no joint '{joint}' to {done}; {hint}")
+        raise InputError(f"{what}: no joint '{joint}' to be {done}; {hint}")
     if done == "locked" and any(body.deforms for body in model.bodies.values()):
         raise InputError(f"{what}: joint '{joint}' cannot be locked in a model with elastic bodies")
     for controller in model.controllers.values():

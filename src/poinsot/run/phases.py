@@ -218,7 +218,7 @@ class PhasedEngine(Engine):
                 left = self.origin.without(absent, self.pose)
             except InputError as error:
                 listed = ", ".join(f"'{name}'" for name in sorted(absent))
-                raise InputError(f"events remove from the model {listed}: {error}") from error
+                raise InputError(f"events remove {listed} from the model: {error}") from error
             self.made[absent] = Phase.of(self.whole, *left)
         return self.made[absent]
 

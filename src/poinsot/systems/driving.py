@@ -33,7 +33,7 @@ def require_driven(held: Mechanism, f: Vector, rates: Vector, t: float) -> None:
                 raise InconsistentStartError(
                     f"{what}: its joints are {behind:.9g} {unit} apart at the start, in terms of "
                     "its first coordinate; coordinates count from the start of the model, angles "
-                    f"over full turns: give them by simulate(..., angles={'joint.angle': ...})"
+                    f"over full turns: give them by simulate(..., angles={{'joint.angle': ...}})"
                 )
             if driven.of:
                 raise InconsistentStartError(

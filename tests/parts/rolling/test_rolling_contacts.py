@@ -173,7 +173,7 @@ def test_what_is_forbidden_already_is_refused_with_its_name():
             lambda g, b: ps.Wheel(
                 b, ps.Cylinder(mass=1, radius=1, length=1), (0, 0, 1), steering=(0, 0, 1)
             ),
-            "steering and fork must be given together",
+            "give both steering .* and fork",
         ),
         (
             lambda g, b: ps.Wheel(

@@ -158,7 +158,7 @@ def test_torques_fed_back_into_a_run_make_the_motion():
         (
             {"shoulder": "t", "elbow": "t"},
             {"by": ["fed", "elbow"]},
-            "port 'fed' has an input already; leave one of them out",
+            "port 'fed' has an input already; leave out its value",
         ),
         ([1, 2], {}, "by the names of joints"),
     ],
