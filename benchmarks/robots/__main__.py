@@ -46,13 +46,17 @@ def table(results):
         if one.refused:
             continue
         numbers = " | ".join(f"{getattr(one, column):.0e}" for column in COLUMNS)
-        name = one.name + (" (fixed links merged)" if one.merged else "")
+        name = _breakable(one.name) + (" (fixed links merged)" if one.merged else "")
         lines.append(f"| {name} | {one.code} | {one.bodies} | {one.freedoms} | {numbers} |")
     refused = [one for one in results if one.refused]
     if refused:
         lines += ["", "| refused | reason |", "| :--- | :--- |"]
-        lines += [f"| {one.name} | {_short(one.refused)} |" for one in refused]
+        lines += [f"| {_breakable(one.name)} | {_short(one.refused)} |" for one in refused]
     return "\n".join(lines)
+
+
+def _breakable(name):
+    return name.replace("/", "/<wbr>")
 
 
 def _short(text):
