@@ -25,9 +25,13 @@ PACKAGES = ("poinsot", "numpy", "scipy", "numba", "exudyn", "mujoco")
 
 
 def pin() -> None:
-    """Keep this process and its children on one core, and every library on one thread."""
+    """Keep this process and its children on one core, and every library on one thread.
+
+    Modules of children are compiled once.
+    """
     for name in THREADS:
         os.environ[name] = "1"
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process compiles all modules anew
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {_idlest(os.sched_getaffinity(0))})
 

@@ -165,8 +165,14 @@ def test_a_run_in_quaternions_has_the_same_tables(scheme, pendulum, tmp_path):
     assert ds.attrs["scheme"] == scheme
 
 
-def test_importing_the_package_imports_no_tables():
-    heavy = "{'xarray', 'pandas', 'h5py', 'h5netcdf'}"
-    code = f"import sys, poinsot; print({heavy} & set(sys.modules))"
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("poinsot", {"xarray", "pandas", "h5py", "h5netcdf"}),
+        ("poinsot.cli.commands", {"xarray", "pandas", "matplotlib"}),
+    ],
+)
+def test_importing_the_package_or_its_commands_imports_no_tables(module, heavy):
+    code = f"import sys, {module}; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -2,11 +2,10 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-import xarray
 from numpy.typing import NDArray
 
 from poinsot.cli.app import app, require_outputs, say
@@ -15,6 +14,9 @@ from poinsot.model import Model
 from poinsot.studies.ensemble import ensemble
 from poinsot.studies.outcomes import PENDING, STATUS
 from poinsot.studies.samples import MOST, grid, latin_hypercube, sobol
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = NDArray[np.float64]
 
@@ -138,7 +140,7 @@ def _range(text: str, told: str, *, sampled: bool) -> Any:
     return np.linspace(low, high, count)
 
 
-def _tell(study: xarray.Dataset) -> None:
+def _tell(study: "xarray.Dataset") -> None:
     """Print how runs ended, and why some failed."""
     status, message = study["status"].values, study["message"].values
     counts = [f"{int(np.sum(status == k))} {name}" for k, name in enumerate(STATUS)]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 from numpy.typing import ArrayLike, NDArray
 
 from poinsot.errors import InputError, PoinsotError
@@ -28,6 +27,9 @@ from poinsot.studies.samples import table
 from poinsot.studies.scheduling import Chunk, taken, workers_here
 from poinsot.studies.store import FORMAT, FileStore, MemoryStore, Outline, Store, key_of
 from poinsot.studies.work import Recipe, Worker, recipe_of
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = NDArray[np.float64]
 

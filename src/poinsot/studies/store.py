@@ -12,16 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import h5py
 import numpy as np
-import xarray
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError, StorageError
 from poinsot.studies.measures import TIME, Measure
 from poinsot.studies.outcomes import ENDED, STATUS, Outcomes
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = NDArray[np.float64]
 
@@ -121,7 +123,7 @@ class Store(ABC):
         """How runs have ended; (runs,)."""
 
     @abstractmethod
-    def dataset(self) -> xarray.Dataset:
+    def dataset(self) -> "xarray.Dataset":
         """Return everything."""
 
     def write(self, found: Outcomes) -> None:
@@ -176,8 +178,10 @@ class MemoryStore(Store):
         """How runs have ended."""
         return self.arrays["status"]
 
-    def dataset(self) -> xarray.Dataset:
+    def dataset(self) -> "xarray.Dataset":
         """Return the arrays by name."""
+        import xarray
+
         outline, variables = self.outline, dict[str, Any]()
         for name, dims, _, _, about in outline.variables():
             variables[name] = dims, self.arrays[name], about
@@ -231,7 +235,7 @@ class FileStore(Store):
         """How runs have ended."""
         return np.fromfile(self.path, "i1", self.outline.runs, offset=self._places["status"])
 
-    def dataset(self) -> xarray.Dataset:
+    def dataset(self) -> "xarray.Dataset":
         """Return what is in the file, read as it is asked for."""
         return load_study(self.path)
 
@@ -245,7 +249,7 @@ def is_study(path: str | PathLike[str]) -> bool:
         return False
 
 
-def load_study(path: str | PathLike[str]) -> xarray.Dataset:
+def load_study(path: str | PathLike[str]) -> "xarray.Dataset":
     """Open the file of a study, finished or not; arrays are read when they are used.
 
     Returns a dataset like that of `ensemble`. Values of pending runs, with status 0, are zero or
@@ -257,6 +261,8 @@ def load_study(path: str | PathLike[str]) -> xarray.Dataset:
         raise InputError(f"there is no file '{path}'")
     if not is_study(path):
         raise InputError(f"'{path}' is not the file of a study")
+    import xarray
+
     found = xarray.open_dataset(path, engine="h5netcdf", mask_and_scale=False)
     parameters = [
         name for name, variable in found.variables.items() if "parameter" in variable.attrs
@@ -264,7 +270,7 @@ def load_study(path: str | PathLike[str]) -> xarray.Dataset:
     return _named(found.set_coords([*parameters, *({TIME} & set(found.variables))]))
 
 
-def _named(found: xarray.Dataset) -> xarray.Dataset:
+def _named(found: "xarray.Dataset") -> "xarray.Dataset":
     """Return a study with axes by letters."""
     for dim in ("axis", "body_axis"):
         if dim in found.dims:

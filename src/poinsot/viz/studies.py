@@ -1,15 +1,17 @@
 """Plots of studies: lines over one parameter, maps over two, and quantiles over time."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray
 from numpy.typing import NDArray
 
 from poinsot.errors import InputError, did_you_mean
 from poinsot.viz.axes import figure_of, over_time, plain
 from poinsot.viz.style import COLOURS, SEQUENTIAL, Axes, Figure, drawing, new_figure, style
+
+if TYPE_CHECKING:
+    import xarray
 
 Array = NDArray[np.float64]
 
@@ -24,7 +26,7 @@ REDUCED = ("end", "max", "min", "mean")
 
 
 def plot_fan(
-    study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
+    study: "xarray.Dataset", name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
     """Plot the median of a quantity over time, with bands of 50, 90 and 100 % of the runs."""
     values = _component(study, name)
@@ -46,7 +48,7 @@ def plot_fan(
 
 
 def plot_runs(
-    study: xarray.Dataset, name: str, ax: "Axes | None" = None, **settings: Any
+    study: "xarray.Dataset", name: str, ax: "Axes | None" = None, **settings: Any
 ) -> "Figure":
     """Plot a quantity over time, one line per run, coloured by the first parameter."""
     from matplotlib.cm import ScalarMappable
@@ -67,7 +69,7 @@ def plot_runs(
 
 
 def plot_dependence(
-    study: xarray.Dataset,
+    study: "xarray.Dataset",
     name: str,
     ax: "Axes | None" = None,
     *,
@@ -108,7 +110,7 @@ def plot_dependence(
 
 
 def plot_map(
-    study: xarray.Dataset,
+    study: "xarray.Dataset",
     name: str,
     ax: "Axes | None" = None,
     *,
@@ -145,7 +147,7 @@ def plot_map(
     return figure_of(ax)
 
 
-def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figure":
+def plot_study(study: "xarray.Dataset", names: "list[str] | None" = None) -> "Figure":
     """Plot quantities of a study on one page: over time, and at the end over the parameters.
 
     `names` are quantities such as `"energy"` and `"rod.position.x"`. Default: the first few that
@@ -177,7 +179,7 @@ def plot_study(study: xarray.Dataset, names: "list[str] | None" = None) -> "Figu
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def _varied(study: xarray.Dataset) -> Iterator[tuple[str, Array]]:
+def _varied(study: "xarray.Dataset") -> Iterator[tuple[str, Array]]:
     """Yield parameters that change, number by number: what each is called, and its values."""
     for path, variable in study.variables.items():
         if "parameter" not in variable.attrs:
@@ -193,7 +195,7 @@ def _of_axis(k: int, dimensions: int) -> str:
     return "xyz"[k] if dimensions == 2 and k < 3 else str(k)
 
 
-def _components(study: xarray.Dataset) -> Iterator[str]:
+def _components(study: "xarray.Dataset") -> Iterator[str]:
     """Yield the names of all quantities, number by number."""
     for name, variable in study.data_vars.items():
         if variable.dims[:2] != ("run", "sample") or name == "time":
@@ -203,7 +205,7 @@ def _components(study: xarray.Dataset) -> Iterator[str]:
             yield f"{name}.{_of_axis(k, len(inner) + 1)}" if inner else str(name)
 
 
-def _telling(study: xarray.Dataset) -> Iterator[str]:
+def _telling(study: "xarray.Dataset") -> Iterator[str]:
     """Yield the names of quantities that change and of which runs differ."""
     for name in _components(study):
         values = _component(study, name)
@@ -212,7 +214,7 @@ def _telling(study: xarray.Dataset) -> Iterator[str]:
             yield name
 
 
-def _component(study: xarray.Dataset, name: str) -> Array:
+def _component(study: "xarray.Dataset", name: str) -> Array:
     """Return a number over time, of runs that are not pending; (runs, samples)."""
     known = list(_components(study))
     if name not in known:
@@ -227,7 +229,7 @@ def _component(study: xarray.Dataset, name: str) -> Array:
     return np.where(study["status"].values[:, None] == 0, np.nan, values)
 
 
-def _reduced(study: xarray.Dataset, name: str, reduce: str) -> Array:
+def _reduced(study: "xarray.Dataset", name: str, reduce: str) -> Array:
     """Return one number of each run; nan for those that failed."""
     values = _component(study, name)
     if reduce not in REDUCED:
@@ -244,13 +246,13 @@ def _reduced(study: xarray.Dataset, name: str, reduce: str) -> Array:
     return found
 
 
-def _common_time(study: xarray.Dataset) -> Array:
+def _common_time(study: "xarray.Dataset") -> Array:
     if study["time"].ndim > 1:
         raise InputError("runs have different times; use plot_runs")
     return np.asarray(study["time"].values, dtype=float)
 
 
-def _grid(study: xarray.Dataset) -> list[Array] | None:
+def _grid(study: "xarray.Dataset") -> list[Array] | None:
     """Return the values of parameters that are combined each with each; None: they are not."""
     values = [numbers for _, numbers in _varied(study)]
     lists = [np.unique(each) for each in values]
@@ -269,7 +271,7 @@ def _told(reduce: str) -> str:
     return {"end": "at the end"}.get(reduce, reduce)
 
 
-def _label(study: xarray.Dataset, name: str) -> str:
+def _label(study: "xarray.Dataset", name: str) -> str:
     owner = name if name in study.data_vars else name.rpartition(".")[0]
     unit = study[owner].attrs.get("units")
     return plain(f"{name} [{unit}]" if unit else name)
