@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.calls import hints_of
+from poinsot.engine.calls import fields_of
 from poinsot.engine.job import Job
 from poinsot.kernels import lanes
 
@@ -81,9 +81,7 @@ def _count(table: Any) -> int:
 
 
 def _leaves(path: str, value: Any, differing: frozenset[str]) -> Iterator[Leaf]:
-    kind: type = type(value)
-    hints = hints_of(kind) or len(value) * (None,)
-    for name, field, hint in zip(value._fields, value, hints, strict=True):
+    for name, (field, hint) in zip(value._fields, fields_of(value), strict=True):
         at, marks = f"{path}{name}", get_args(hint)[2:]
         if isinstance(field, tuple):
             yield from _leaves(f"{at}.", field, differing)

@@ -5,6 +5,7 @@ address and its shape, a number as itself, None as nothing. The other side reads
 the same order, see `build`.
 """
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
@@ -39,8 +40,14 @@ def _append(words: list[int], value: Any, known: int = 0) -> None:
         words.append(int(value))
 
 
+def fields_of(record: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    """Yield the fields of a record, or of a tuple, and what they are; None if that is not known."""
+    kind: type = type(record)
+    return zip(record, _hints_of(kind) or len(record) * (None,), strict=True)
+
+
 @cache
-def hints_of(record: type) -> tuple[Any, ...]:
+def _hints_of(record: type) -> tuple[Any, ...]:
     """Return what the fields of a record are."""
     return tuple(get_type_hints(record, include_extras=True).values())
 
@@ -48,7 +55,7 @@ def hints_of(record: type) -> tuple[Any, ...]:
 @cache
 def _widths(record: type) -> tuple[int, ...]:
     """Return how many columns the fields of a record have, as their types say."""
-    return tuple(columns(hint) for hint in hints_of(record))
+    return tuple(columns(hint) for hint in _hints_of(record))
 
 
 def columns(hint: Any) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.engine import cuda
-from poinsot.engine.calls import hints_of
+from poinsot.engine.calls import fields_of
 from poinsot.errors import InputError
 from poinsot.kernels.tables import Addresses
 from poinsot.model.model import Model
@@ -58,9 +58,7 @@ def _with_functions(model: Model) -> Iterator[str]:
 
 def _calls(record: Any) -> bool:
     """Tell whether a machine calls functions by their addresses."""
-    kind: type = type(record)
-    pairs = zip(record, hints_of(kind) or len(record) * (None,), strict=True)
     return any(
         _calls(value) if isinstance(value, tuple) else hint == Addresses and bool(np.any(value))
-        for value, hint in pairs
+        for value, hint in fields_of(record)
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import machine_code
 from poinsot.engine.backward import Sweep
-from poinsot.engine.calls import hints_of
+from poinsot.engine.calls import fields_of
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
@@ -155,7 +155,7 @@ class DirectorSweep:
             if not isinstance(table, tuple):
                 return table
             fields = []
-            for value, hint in zip(table, hints_of(type(table)), strict=True):
+            for value, hint in fields_of(table):
                 if isinstance(value, tuple) or not _is_numbers(value, hint):
                     fields.append(moved(value))
                     continue
@@ -185,9 +185,7 @@ def _is_numbers(value: NDArray[Any], hint: Any) -> bool:
 
 def _numbers(tables: Any) -> Iterator[Array]:
     """Yield all arrays of numbers in tables."""
-    kind: type = type(tables)
-    hints = hints_of(kind) or len(tables) * (None,)
-    for value, hint in zip(tables, hints, strict=True):
+    for value, hint in fields_of(tables):
         if isinstance(value, tuple):
             yield from _numbers(value)
         elif _is_numbers(value, hint):

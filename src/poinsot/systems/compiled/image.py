@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.calls import RETURNED, hints_of, pack
+from poinsot.engine.calls import RETURNED, fields_of, pack
 from poinsot.engine.job import Job
 from poinsot.kernels.tables import Addresses
 
@@ -174,9 +174,8 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _fields(record: Any) -> Iterator[tuple[str, Any, Any]]:
-    kind: type = type(record)
-    hints = hints_of(kind) or len(record) * (None,)
-    return zip(record._fields, record, hints, strict=True)
+    for name, (value, hint) in zip(record._fields, fields_of(record), strict=True):
+        yield name, value, hint
 
 
 def _count(value: Any) -> int:
