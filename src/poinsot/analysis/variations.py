@@ -21,7 +21,7 @@ from poinsot.parts.transmissions import Cam
 from poinsot.ph.general_stages import stage_equations
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.signals import Constant, Signal, Table, as_signal
-from poinsot.ph.stages import StageEquations
+from poinsot.ph.stages import Evaluation, StageEquations
 from poinsot.ph.system import PHSystem
 from poinsot.result.channels import Known
 from poinsot.run.problem import Compilable, Problem
@@ -115,14 +115,8 @@ class Samples:
 class Variations:
     """A run, and what it depends on.
 
-    Parameters
-    ----------
-    problem : Problem
-        The run itself.
-    values : mapping
-        Values of the parameters, by name.
-    known : Known
-        The channels that can be measured.
+    `problem` is the run itself, `values` are those of the parameters by name, `known` the channels
+    that can be measured, and `samples` the parameters that are inputs.
     """
 
     def __init__(
@@ -146,7 +140,7 @@ class Variations:
         self.known = _known(built)
         # A function may put its numbers anywhere: into a law, or an input that begins later.
         self._smooth = isinstance(model, Model) and not _has_edges(model)
-        self.problem = self._posed({})
+        self.problem = self._problem_of(built, {})
         self._smooth = self._smooth and not self.problem.sampled.controllers
         self._refuse_events()
         self.samples: dict[str, Samples] = {}
@@ -209,7 +203,10 @@ class Variations:
         return system.slices[state]
 
     def _posed(self, values: Mapping[str, Array]) -> Problem:
-        built, x0 = self._build(values), self._x0
+        return self._problem_of(self._build(values), values)
+
+    def _problem_of(self, built: PHSystem | Compilable, values: Mapping[str, Array]) -> Problem:
+        x0 = self._x0
         if isinstance(built, PHSystem):
             start = built.state({} if x0 is None else x0)
             for name, value in {**self._values, **values}.items():
@@ -310,35 +307,41 @@ class Variations:
         For residuals that is seen anywhere, unless something has an edge: stops act on one side
         only, inputs may begin later.
         """
-        problem = self.problem
-        system, x = problem.system, [problems[k].x for k in (0, 1, 2)]
-        bend = abs(x[2] - 2 * x[1] + x[0]) / system.sizes(x[0])
         if not self._smooth or name.startswith(PORTS):
             return None
+        x = [problems[k].x for k in (0, 1, 2)]
+        bend = abs(x[2] - 2 * x[1] + x[0]) / self.problem.system.sizes(x[0])
         if np.any(bend > ROUNDED * abs(change) + BENT):
             return None
         dx0 = (x[2] - x[0]) / (2 * change)
         if name.startswith(INITIAL):
             return Direction(name, (), dx0)
-        clock, random = problem.clock, np.random.default_rng(0)
-        for n in {0, clock.steps // 2, clock.steps - 1}:
-            start = x[0] + 0.1 * system.sizes(x[0]) * random.standard_normal(system.n)
-            t = clock.at(n) + clock.h / 2
-            base = stage_equations(
-                system, problem.scheme, t, start, system.u_of_step(t, clock.h), clock.h
-            )
-            if base.ends_by_parameters:
-                return None
-            w = base.guess + 0.1 * random.standard_normal(base.guess.size)
-            try:
-                one, two = (residual(problems[k], base, w, problem.turned) for k in (1, 2))
-                here = base.evaluate(w)
-            except (ArithmeticError, InputError, np.linalg.LinAlgError):
-                return None
-            if np.any(abs(two - 2 * one + here.F) > ROUNDED * (here.sizes + abs(two - here.F))):
-                return None
+        try:
+            for base, w, here in self._trials:
+                if base.ends_by_parameters:
+                    return None
+                one, two = (residual(problems[k], base, w, self.problem.turned) for k in (1, 2))
+                bend = abs(two - 2 * one + here.F)
+                if np.any(bend > ROUNDED * (here.sizes + abs(two - here.F))):
+                    return None
+        except (ArithmeticError, InputError, np.linalg.LinAlgError):
+            return None
         factor = 1 / (2 * change)
-        return Direction(name, ((factor, problems[2]), (-factor, problem)), dx0)
+        return Direction(name, ((factor, problems[2]), (-factor, self.problem)), dx0)
+
+    @cached_property
+    def _trials(self) -> list[tuple[StageEquations, Vector, Evaluation]]:
+        """Steps of the run from states anywhere: equations, unknowns, and their residuals."""
+        problem, random = self.problem, np.random.default_rng(0)
+        system, x, clock, found = problem.system, problem.x, problem.clock, []
+        for n in {0, clock.steps // 2, clock.steps - 1}:
+            start = x + 0.1 * system.sizes(x) * random.standard_normal(system.n)
+            t = clock.at(n) + clock.h / 2
+            u = system.u_of_step(t, clock.h)
+            base = stage_equations(system, problem.scheme, t, start, u, clock.h)
+            w = base.guess + 0.1 * random.standard_normal(base.guess.size)
+            found.append((base, w, base.evaluate(w)))
+        return found
 
 
 def _has_edges(model: Model) -> bool:

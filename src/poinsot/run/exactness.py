@@ -289,9 +289,9 @@ class Run:
         if np.max(part, initial=0.0) > LARGE:
             yield (
                 "velocities at the ends of steps violate the constraints by up to "
-                f"{part.max():.0%} of their magnitude, because '{self.scheme.name}' satisfies them "
-                "at "
-                "midpoints only: use 'ph-mp-ggl', or a smaller step (half of it leaves a quarter)"
+                f"{part.max():.0%} of their magnitude, because '{self.scheme.name}' satisfies "
+                "them at midpoints only: use 'ph-mp-ggl', or a smaller step (half of it leaves a "
+                "quarter)"
             )
 
 

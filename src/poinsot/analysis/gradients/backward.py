@@ -9,7 +9,7 @@ from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import Taken
 from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
-from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.matrices import Vector
 
 
 class Backward(Adjoint):
@@ -18,7 +18,7 @@ class Backward(Adjoint):
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
         run, variations = self.run, self.run.variations
-        value, slopes = self._value()
+        value, slopes = self.judge(run.look(self.measured(run.problem)))
         directions = variations.directions
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
         nu = np.zeros(0 if run.held is None else run.held.start[0].size)
@@ -44,19 +44,6 @@ class Backward(Adjoint):
             starts = [each.of(lambda p: run.held_of(p).start[0]) for each in directions]
             found += np.array([nu @ each if isinstance(each, np.ndarray) else 0 for each in starts])
         return Gradient(value, self.shaped(found, np.array(times), np.array(du)), "reference")
-
-    def _value(self) -> tuple[float, Array]:
-        """Return the loss, and its derivatives by what is measured at all times."""
-        run, measure = self.run, self.measured(self.run.problem)
-        problem = run.problem
-        rows = [measure(problem.x[None], problem.turned[None])]
-        kept = [(problem.x[None], problem.turned[None])]
-        for first, x, turned in run.blocks():
-            rows.append(measure(x, turned))
-            due = (first + 1 + np.arange(len(x))) % run.every == 0
-            kept.append((x[due], turned[due]))
-        vars(run)["rows"] = tuple(np.concatenate(each) for each in zip(*kept, strict=True))
-        return self.judge(np.concatenate(rows))
 
     def _back(
         self, lam: Vector, nu: Vector, taken: Taken, directions: Sequence[Direction]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypedDict
 
 import numpy as np
@@ -75,12 +74,11 @@ class Run:
         self._held: dict[int, Held] = {}
         self.held = self.held_of(problem) if problem.sampled.controllers else None
         self.memories: list[Memory] = []
+        self._rows: tuple[Array, Array] | None = None
         system, clock = problem.system, problem.clock
         self.every = max(1, int(np.ceil(16 * system.n * clock.whole / memory)))
-        if (
-            self.held is not None
-        ):  # what controllers hold is kept for every step, and states with it
-            self.every, self.asked = 1, "reference"
+        if self.held is not None:
+            self.every, self.asked = 1, "reference"  # what controllers hold is kept for every step
         whole = len(clock.fractions)
         self.times = clock.span(clock.before, clock.steps)[::whole]
         self.linear = Linearisation(system.sizes(problem.x), ~system.algebraic)
@@ -120,15 +118,28 @@ class Run:
 
     # -- forwards -----------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def rows(self) -> tuple[Array, Array]:
         """States and angles after every `self.every` steps, from the start on."""
-        kept = [(self.problem.x, self.problem.turned)]
+        if self._rows is None:
+            self.look(lambda x, turned: x[:, :0])
+        assert self._rows is not None
+        return self._rows
+
+    def look(self, measure: Callable[[Array, Array], Array]) -> Array:
+        """Take the run; return what is measured at the start and after every step.
+
+        Some of the states are kept, see `rows`.
+        """
+        x, turned = self.problem.x[None], self.problem.turned[None]
+        found, kept = [measure(x, turned)], [(x, turned)]
         for first, x, turned in self.blocks():
+            found.append(measure(x, turned))
             due = (first + 1 + np.arange(len(x))) % self.every == 0
-            kept += zip(x[due], turned[due], strict=True)
-        xs, turns = zip(*kept, strict=True)
-        return np.array(xs), np.array(turns)
+            kept.append((x[due], turned[due]))
+        xs, turns = (np.concatenate(each) for each in zip(*kept, strict=True))
+        self._rows = xs, turns
+        return np.concatenate(found)
 
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """Yield the number of the first step, states at the ends of steps, and angles."""
@@ -182,16 +193,11 @@ class Run:
         ends = clock.span(clock.before + n * whole, clock.before + (n + 1) * whole)
         taken, memory = [], None if self.held is None else self.memories[n]
         for k in range(whole):
-            t, h, number, before = (
-                (ends[k] + ends[k + 1]) / 2,
-                ends[k + 1] - ends[k],
-                n * whole + k,
-                memory,
-            )
+            start, end, number, before = float(ends[k]), float(ends[k + 1]), n * whole + k, memory
             if self.held is not None and memory is not None:
-                memory = self.held.take(memory, number, float(ends[k]), x, turned)
-            system = problem.system.near(turned)
-            known = problem.scheme, float(t), x, system.u_of_step(float(t), float(h)), float(h)
+                memory = self.held.take(memory, number, start, x, turned)
+            system, t, h = problem.system.near(turned), (start + end) / 2, end - start
+            known = problem.scheme, t, x, system.u_of_step(t, h), h
             equations = stage_equations(system.remembering(), *known)
             guess = equations.guess
             if x1 is not None and whole == 1:
@@ -200,10 +206,10 @@ class Run:
                 found = solve(equations.evaluate, guess, self.newton, equations.labels)
             except NewtonFailure as failure:
                 raise NoDerivativeError(
-                    f"the step from t = {ends[k]:g} s fails: {failure.reason}"
+                    f"the step from t = {start:g} s fails: {failure.reason}"
                 ) from None
             own = stage_equations(system, *known)
-            taken.append(Taken(own, found.x, turned, number, float(ends[k]), before))
+            taken.append(Taken(own, found.x, turned, number, start, before))
             x, _ = equations.finish(found.x)
             turned = counted(system.angles(x), turned)
         return taken
