@@ -2,8 +2,8 @@
 
 A job is a tree of records, arrays and numbers. What all runs share is known when their kernel is
 compiled: numbers and tables become constants of it. What a run has for itself lies in groups of
-`ABREAST` runs, the run being the last axis, so that neighbours read neighbouring numbers and every
-entry is a fixed distance from the first. Room that no step hands on to the next is no array at all:
+runs, the run being the last axis, so that neighbours read neighbouring numbers and every entry is a
+fixed distance from the first. Room that no step hands on to the next is no array at all:
 every thread has its own.
 """
 
@@ -19,7 +19,7 @@ from poinsot.engine.calls import fields_of
 from poinsot.engine.job import Job
 from poinsot.kernels import lanes
 
-#: Runs in a group: as many as threads of a graphics processor go together.
+#: Runs in a group on a graphics processor: as many as its threads go together.
 ABREAST = 32
 #: Words of a run that hold what it returns: steps taken and rows saved.
 RETURNED = 2
@@ -102,6 +102,14 @@ def _role(path: str, differs: bool) -> Role:
     if first in GIVEN:
         return Role.GIVEN
     return Role.ROOM if first == "work" else Role.SHARED
+
+
+def begun(leaf: Leaf, arrays: NDArray[Any], job: Job) -> NDArray[Any]:
+    """Return an array of runs (runs, ...) as their first step finds it."""
+    if leaf.path.startswith("carried.past") and not job.carried.weights.size:
+        # Before the first step all values before the last are the last one.
+        return np.repeat(arrays[:, :, :1], arrays.shape[2], axis=2)
+    return arrays
 
 
 def in_groups(arrays: NDArray[Any]) -> NDArray[Any]:

@@ -27,6 +27,8 @@ from poinsot.interrupts import held_back
 ORDER = ("plain", "backward", "quaternions", "stabilised")
 #: About so many kernels are compiled, and it takes so long [s].
 KERNELS, DURATION = 379, 125.0
+#: This module, which may run as `__main__`.
+MODULE = "poinsot.engine.build"
 #: A build whose log has not grown for so long was given up [s].
 ABANDONED = 120.0
 
@@ -49,7 +51,7 @@ class Build:
         self.log = self.folder / "build.log"
         with held_back() as interrupts:  # nobody would know the process
             self.process = subprocess.Popen(
-                [*_command(), "--to", str(self.folder), "--log", str(self.log), *forms],
+                [*command(MODULE), "--to", str(self.folder), "--log", str(self.log), *forms],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -91,9 +93,9 @@ class Build:
         return said.splitlines()[-1] if said else f"exit {self.process.returncode}"
 
 
-def _command() -> tuple[str, ...]:
-    """Return the command of this module, with modules from where this process has them."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; from poinsot.engine.build import main; main()"
+def command(module: str) -> tuple[str, ...]:
+    """Return the command that calls `main` of a module, found where this process finds modules."""
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import main; main()"
     return sys.executable, "-c", code
 
 
@@ -201,7 +203,7 @@ def _make(forms: Iterable[str], folder: Path, lines: TextIO) -> None:
 
 def _translated(bitcode: bytes) -> bytes:
     """Return the machine code of bitcode, made by a process of its own."""
-    done = subprocess.run([*_command(), "--translate"], input=bitcode, stdout=subprocess.PIPE)
+    done = subprocess.run([*command(MODULE), "--translate"], input=bitcode, stdout=subprocess.PIPE)
     if done.returncode:
         raise BuildError("LLVM could not translate the kernels")
     return done.stdout

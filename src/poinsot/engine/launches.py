@@ -1,17 +1,14 @@
 """Many runs at once on a graphics processor: their memory there, and their kernel."""
 
-import hashlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import batch, cuda, machine_code
+from poinsot.engine import batch, cuda, kept, machine_code
 from poinsot.engine.batch import ABREAST, RETURNED, Leaf, Role
 from poinsot.engine.job import Job
 from poinsot.engine.specialise import KERNEL, THREADS, given_words, kernel_text
@@ -64,15 +61,13 @@ class Launches:
         """The kernel, compiled for the device that is there."""
         architecture = cuda.device().architecture
         made_of = machine_code.source(), self.form, kernel_text(self.leaves, "", device=True)
-        name = f"{_hash(*made_of)}-{architecture}.ptx"
-        kept = machine_code.of_the_user() / "kernels" / name
-        try:
-            code = kept.read_text(encoding="utf-8")
-        except OSError:
+        name = kept.name_of(*made_of, ending=f"-{architecture}.ptx")
+        code = kept.read(name)
+        if code is None:
             bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
-            code = ptx(bitcode, self.leaves, architecture)
-            _keep(kept, code)
-        return cuda.Kernel(code.encode(), KERNEL)
+            code = ptx(bitcode, self.leaves, architecture).encode()
+            kept.write(name, code)
+        return cuda.Kernel(code, KERNEL)
 
     @property
     def bytes_of_run(self) -> int:
@@ -95,7 +90,7 @@ class Launches:
         device = cuda.device()
         groups, memory, words = -(-count // ABREAST), dict[str, Any](), list[int]()
         leaves = {leaf.path: leaf for leaf in self.leaves}
-        returned = np.full((groups * ABREAST, RETURNED), -1, dtype=np.int64)
+        returned = np.full((groups, RETURNED, ABREAST), -1, dtype=np.int64)
         for name in given_words(self.leaves):
             rows_of = leaves.get(name.removeprefix("rows of "))
             if name == "count":
@@ -114,7 +109,7 @@ class Launches:
             words.append(memory[name].address)
         blocks = min(-(-count // THREADS), BLOCKS * device.multiprocessors)
         seconds = self.kernel.launch(blocks, THREADS, words)
-        found = {"returned": memory["returned"].read(returned)[:count]}
+        found = {"returned": batch.apart(memory["returned"].read(returned), count)}
         found["seconds"] = np.array(seconds)
         for path in READ:
             sample = leaves[path].sample
@@ -129,27 +124,9 @@ class Launches:
             return cuda.Memory.of(sample)
         if leaf.path.startswith(("saved.", "y")):
             return cuda.Memory.zeros(groups * ABREAST * sample.nbytes)
-        arrays = own.get(leaf.path, sample[None])
-        if leaf.path.startswith("carried.past") and not self.job.carried.weights.size:
-            # Before the first step all values before the last are the last one.
-            arrays = np.repeat(arrays[:, :, :1], arrays.shape[2], axis=2)
+        arrays = batch.begun(leaf, own.get(leaf.path, sample[None]), self.job)
         if leaf.path in own:
             return cuda.Memory.of(batch.in_groups(arrays))
         whole = np.broadcast_to(arrays[0][..., None], (groups, *sample.shape, ABREAST))
         return cuda.Memory.of(np.ascontiguousarray(whole))
 
-
-def _hash(*texts: str) -> str:
-    total = hashlib.sha256()
-    for text in texts:
-        total.update(hashlib.sha256(text.encode()).digest())
-    return total.hexdigest()[:32]
-
-
-def _keep(path: Path, code: str) -> None:
-    """Keep a kernel for the next process, if that can be."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_text(code, encoding="utf-8")
-        part.replace(path)

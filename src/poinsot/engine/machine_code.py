@@ -77,14 +77,21 @@ def source() -> str:
 
 
 @cache
+def abilities() -> frozenset[str]:
+    """Return what this processor is able to do, by the names of `LEVELS`; of others, nothing."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return frozenset()
+    import llvmlite.binding as llvm
+
+    return frozenset(name for name, there in llvm.get_host_cpu_features().items() if there)
+
+
+@cache
 def processor() -> str:
     """Return the level of this processor that code is made for: one of a family, not this one."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return "generic"
-    import llvmlite.binding as llvm
-
-    able = {name for name, there in llvm.get_host_cpu_features().items() if there}
-    return next(level for level, needed in LEVELS.items() if needed <= able)
+    return next(level for level, needed in LEVELS.items() if needed <= abilities())
 
 
 def name_of(form: str) -> str:
@@ -232,8 +239,8 @@ class Kernel:
         return int(words[0]), int(words[1])
 
 
-def load(code: bytes) -> Kernel:
-    """Return the function of an object file."""
+def link(code: bytes, name: str) -> tuple[Any, int]:
+    """Return what owns the memory of an object file's functions, and the address of one of them."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -241,11 +248,16 @@ def load(code: bytes) -> Kernel:
     # JITLink puts all of it in one block: sections that are more than 2 GB apart cannot reach each
     # other. Of the formats of objects it knows that of Windows least.
     compiler = llvm.create_lljit_compiler(use_jit_link=sys.platform != "win32")
-    library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(ENTRY)
+    library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(name)
     linked = library.add_current_process().link(compiler, "poinsot")
+    return linked, linked[name]
+
+
+def load(code: bytes) -> Kernel:
+    """Return the function of an object file."""
+    library, address = link(code, ENTRY)
     signature = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
-    function = signature(linked[ENTRY])
-    return Kernel(linked, function)
+    return Kernel(library, signature(address))
 
 
 #: Kernels that are in memory, by form.

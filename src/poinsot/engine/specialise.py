@@ -16,6 +16,8 @@ from poinsot.engine.machine_code import ENTRY
 
 #: The name of the kernel, and how many threads of a graphics processor make a block.
 KERNEL, THREADS = "poinsot_runs", 128
+#: The parameter that numbers a run in its group.
+LANE = "lane"
 
 
 def given_words(leaves: Sequence[Leaf]) -> list[str]:
@@ -31,22 +33,25 @@ def given_words(leaves: Sequence[Leaf]) -> list[str]:
     return given
 
 
-def kernel_text(leaves: Sequence[Leaf], layout: str, *, device: bool) -> str:
+def kernel_text(
+    leaves: Sequence[Leaf], layout: str, *, device: bool, abreast: int = ABREAST
+) -> str:
     """Return LLVM's module of the kernel of these leaves, which calls `ENTRY`.
 
     On a graphics processor every thread takes runs, one after the other; elsewhere the first
-    argument is the number of the run. `layout` is that of data in memory.
+    arguments are the numbers of a group and of a run in it. `layout` is that of data in memory,
+    where groups have `abreast` runs.
     """
-    return str(_Text(leaves, layout, device).module)
+    return str(_Text(leaves, layout, device, abreast).module)
 
 
 class _Text:
     """Writes a kernel: what its words are, what is a run's own, and the call."""
 
-    def __init__(self, leaves: Sequence[Leaf], layout: str, device: bool) -> None:
+    def __init__(self, leaves: Sequence[Leaf], layout: str, device: bool, abreast: int) -> None:
         from llvmlite import ir
 
-        self.ir, self.device, self.leaves = ir, device, leaves
+        self.ir, self.device, self.leaves, self.abreast = ir, device, leaves, abreast
         self.word, self.real, self.small = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
         self.byte = ir.IntType(8).as_pointer()
         self.module = ir.Module("runs")
@@ -72,32 +77,40 @@ class _Text:
         arrays = {leaf.path for leaf in self.leaves if leaf.is_array or leaf.role is Role.OWN}
         arrays |= {"returned"}
         kinds = [ir.IntType(8).as_pointer(space) if name in arrays else word for name in self.given]
-        first = [] if self.device else [word]
+        first = [] if self.device else [word, word]
         kernel = ir.Function(self.module, ir.FunctionType(ir.VoidType(), [*first, *kinds]), KERNEL)
         self.arguments = dict(zip(self.given, kernel.args[len(first) :], strict=True))
         for name in arrays & self.arguments.keys():
             self.arguments[name].add_attribute("noalias")
-        self.builder = builder = ir.IRBuilder(kernel.append_basic_block("entry"))
-        begin, step = self._thread() if self.device else (kernel.args[0], None)
+        self.builder = ir.IRBuilder(kernel.append_basic_block("entry"))
+        if self.device:
+            kernel.calling_convention = "ptx_kernel"
+            self._runs_of_a_thread(kernel)
+        else:
+            kernel.args[0].name, kernel.args[1].name = "group", LANE
+            self.group, self.lane = kernel.args[:2]
+            self._one_run()
+        self.builder.ret_void()
+
+    def _runs_of_a_thread(self, kernel: Any) -> None:
+        """Write the loop over the runs of a thread."""
+        builder, word = self.builder, self.word
+        begin, step = self._thread()
         before = builder.block
         head, body, end = (kernel.append_basic_block(name) for name in ("runs", "run", "end"))
         builder.branch(head)
         builder.position_at_end(head)
-        self.run = builder.phi(word)
-        self.run.add_incoming(begin, before)
-        there = builder.icmp_unsigned("<", self.run, self.arguments["count"])
+        run = builder.phi(word)
+        run.add_incoming(begin, before)
+        there = builder.icmp_unsigned("<", run, self.arguments["count"])
         builder.cbranch(there, body, end)
         builder.position_at_end(body)
+        self.group = builder.lshr(run, word(self.abreast.bit_length() - 1))
+        self.lane = builder.and_(run, word(self.abreast - 1))
         self._one_run()
-        if step is None:
-            builder.branch(end)
-        else:
-            self.run.add_incoming(builder.add(self.run, step), builder.block)
-            builder.branch(head)
+        run.add_incoming(builder.add(run, step), builder.block)
+        builder.branch(head)
         builder.position_at_end(end)
-        builder.ret_void()
-        if self.device:
-            kernel.calling_convention = "ptx_kernel"
 
     def _thread(self) -> tuple[Any, Any]:
         """Return the first run of a thread, and how far it is to its next one."""
@@ -115,8 +128,6 @@ class _Text:
 
     def _one_run(self) -> None:
         builder, word = self.builder, self.word
-        self.group = builder.lshr(self.run, word(ABREAST.bit_length() - 1))
-        self.lane = builder.and_(self.run, word(ABREAST - 1))
         for k, leaf in enumerate(self.leaves):
             if leaf.is_array:
                 self._array(k, leaf)
@@ -145,7 +156,8 @@ class _Text:
         )
         for k in range(RETURNED):
             value = builder.load(builder.gep(own, [self.small(0), word(k)], inbounds=True))
-            at = builder.add(builder.mul(self.run, word(RETURNED)), word(k))
+            row = builder.add(builder.mul(self.group, word(RETURNED)), word(k))
+            at = builder.add(builder.mul(row, word(self.abreast)), self.lane)
             builder.store(value, builder.gep(returned, [at]))
 
     def _array(self, k: int, leaf: Leaf) -> None:
@@ -159,7 +171,7 @@ class _Text:
         elif leaf.role is Role.GIVEN:
             self._own(self._generic(self.arguments[leaf.path]))
         elif leaf.role is Role.OWN:
-            place, apart = self._place(leaf), ABREAST
+            place, apart = self._place(leaf), self.abreast
             self._own(place)
         else:
             room = self._room(self.ir.ArrayType(self._kind(sample), max(1, sample.size)))
@@ -176,7 +188,7 @@ class _Text:
         """Return where the array of a run begins, as a pointer to bytes."""
         builder, word, sample = self.builder, self.word, np.asarray(leaf.sample)
         size, extents = sample.dtype.itemsize, sample.shape[1:] if leaf.open else sample.shape
-        group: Any = word(int(np.prod(extents)) * ABREAST * size)
+        group: Any = word(int(np.prod(extents)) * self.abreast * size)
         if leaf.open:
             group = builder.mul(group, self.arguments[f"rows of {leaf.path}"])
         offset = builder.add(builder.mul(self.group, group), builder.mul(self.lane, word(size)))

@@ -1,4 +1,4 @@
-"""From the kernel of one mechanism to the language of its processor.
+"""From the kernel of one mechanism to the language of a graphics processor, or machine code.
 
 All that its runs share is known. Loops over parts and tiles are written out, so that the matrix is
 no array but numbers in registers, and products with zeros are left out: memory is what the threads
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from poinsot.engine.batch import Leaf
-from poinsot.engine.specialise import KERNEL, kernel_text
+from poinsot.engine.batch import ABREAST, Leaf
+from poinsot.engine.specialise import KERNEL, LANE, kernel_text
+from poinsot.engine.vectorise import vectorised
 
 #: What the compiler knows of a graphics processor.
 DEVICE = "nvptx64-nvidia-cuda"
@@ -84,18 +85,25 @@ def _llvm() -> Any:
 
 
 def specialised(
-    bitcode: bytes, leaves: Sequence[Leaf], architecture: str | None = None
+    bitcode: bytes,
+    leaves: Sequence[Leaf],
+    architecture: str | None = None,
+    *,
+    processor: str | None = None,
+    abreast: int = ABREAST,
 ) -> tuple[Any, Any]:
     """Return LLVM's module with the kernel alone, and LLVM's machine for it.
 
-    For a graphics processor of an architecture, `sm_90` for instance, or for this one.
+    For a graphics processor of an architecture, `sm_90` for instance, or else for a processor of
+    this kind, by default this one; groups have `abreast` runs.
     """
     llvm = _llvm()
     triple = DEVICE if architecture else llvm.get_process_triple()
-    processor = architecture or llvm.get_host_cpu_name()
-    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=processor, opt=3)
+    name = architecture or processor or llvm.get_host_cpu_name()
+    kind = {} if architecture else {"reloc": "pic", "codemodel": "small"}
+    machine = llvm.Target.from_triple(triple).create_target_machine(cpu=name, opt=3, **kind)
     layout = str(machine.target_data)
-    text = kernel_text(leaves, layout, device=architecture is not None)
+    text = kernel_text(leaves, layout, device=architecture is not None, abreast=abreast)
     module, kernel = llvm.parse_bitcode(bitcode), llvm.parse_assembly(text)
     for one in (module, kernel):
         one.triple, one.data_layout = triple, layout
@@ -136,3 +144,25 @@ def ptx(bitcode: bytes, leaves: Sequence[Leaf], architecture: str) -> str:
     module, machine = specialised(bitcode, leaves, architecture)
     text: str = machine.emit_assembly(module)
     return text
+
+
+def in_registers(bitcode: bytes, leaves: Sequence[Leaf], processor: str, abreast: int) -> bytes:
+    """Return the object file of the kernel of so many runs at once in vector registers.
+
+    `processor` is a level of processors, `x86-64-v4` for instance. Raises `NotVectorisedError`.
+    """
+    llvm = _llvm()
+    module, machine = specialised(bitcode, leaves, processor=processor, abreast=abreast)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.slp_vectorization = tuning.loop_vectorization = tuning.loop_unrolling = False
+    plain = llvm.create_new_module_pass_manager()
+    plain.add_loop_simplify_pass()
+    plain.add_lcssa_pass()
+    plain.add_instruction_namer_pass()
+    plain.run(module, llvm.create_pass_builder(machine, tuning))
+    whole = llvm.parse_assembly(vectorised(str(module), KERNEL, LANE, abreast))
+    whole.verify()
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(whole, passes)
+    code: bytes = machine.emit_object(whole)
+    return code

@@ -173,6 +173,10 @@ class Batch:
         own: Runs = self._threads.runs
         return own
 
+    def prepare(self) -> None:
+        """Prepare this thread."""
+        assert self._runs
+
     @cached_property
     def _look(self) -> Measurement:
         return self.measures.look(self.numbers.opening.run.problem.system)

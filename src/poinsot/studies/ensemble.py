@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.engine.function_text import NotVectorisedError
 from poinsot.errors import InputError, PoinsotError
 from poinsot.inputs import count, number
 from poinsot.model.model import Model
@@ -21,8 +23,11 @@ from poinsot.result import output_path
 from poinsot.run.problem import count_steps
 from poinsot.run.progress import Progress, require_progress
 from poinsot.studies.cases import Cases
-from poinsot.studies.device_checks import require_device
+from poinsot.studies.batch import Arena
+from poinsot.studies.in_registers import InRegisters
+from poinsot.studies.kernel_checks import require_device, require_kernel, require_registers
 from poinsot.studies.measures import Measures
+from poinsot.studies.on_device import OnDevice
 from poinsot.studies.samples import table
 from poinsot.studies.scheduling import Chunk, taken, workers_here
 from poinsot.studies.store import FORMAT, FileStore, MemoryStore, Outline, Store, key_of
@@ -41,6 +46,9 @@ SPAN, ROOM = 0.2, 2**24
 ROOM_OF_RUN = 2**30
 #: The engine of graphics processors; results of a chunk that it takes [bytes].
 CUDA, ROOM_OF_DEVICE = "cuda", 2**30
+#: The engine of vector registers. Its kernel is worth while for studies that would take longer than
+#: this one after the other [s], of mechanisms with no more numbers.
+SIMD, WORTH_COMPILING, SMALL = "simd", 120.0, 20_000
 #: What a step takes for each number of a job, and what a model takes that is built [s], about.
 PACE, BUILDING = 5e-10, 0.05
 
@@ -85,7 +93,9 @@ def ensemble(
     scheme, coordinates, save_every, newton
         See `simulate`.
     engine : str
-        See `simulate`; or `"cuda"`: all runs at once on an NVIDIA graphics processor.
+        See `simulate`; or `"simd"`: several runs at once in the vector registers of each processor,
+        which `"auto"` chooses for studies of a few minutes or more; or `"cuda"`: all runs at once
+        on an NVIDIA graphics processor.
     inputs : mapping
         Port name -> constant, formula or `Table`, for all runs.
     workers : int
@@ -138,8 +148,9 @@ def ensemble(
                 f"{what_of} is given for all runs, and 'options.{name}' as a parameter; keep one "
                 "of them"
             )
-    device = options.get("engine") == CUDA
-    if device:
+    kernel = options.get("engine") if options.get("engine") in (CUDA, SIMD) else None
+    device = kernel == CUDA
+    if kernel:
         options["engine"] = "compiled"
     measures = Measures.of(what, model)
     shapes = {path: each.shape[1:] for path, each in values.items()}
@@ -147,8 +158,12 @@ def ensemble(
     runs = len(next(iter(values.values())))
     rows = np.hstack([each.reshape(runs, -1) for each in values.values()])
     _require_one(cases, rows)
+    if kernel:
+        require_kernel(cases, rows[0], kernel)
+    if kernel == SIMD:
+        require_registers()
     if device:
-        require_device(cases, rows[0], executor)
+        require_device(executor)
         workers = 1
     time, samples = _times(model, simulation, options, values)
     key = key_of(FORMAT, own.content, list(values), rows, list(_names(measures)), options)
@@ -158,12 +173,18 @@ def ensemble(
     store: Store = MemoryStore(outline) if place is None else FileStore(outline, place)
     pending, recipe = store.pending, None
     if pending.any():
-        if runs >= WORTH or device:
+        if runs >= WORTH or kernel:
             recipe, reason = recipe_of(cases, measures, rows)
-            if device and recipe is None:
-                raise InputError(f"engine='cuda' cannot take these runs: {reason}")
-        worker = Worker(key, cases, measures, samples, recipe, device)
-        size = _chunk(recipe, samples, measures.width, options, model)
+            if kernel and recipe is None:
+                raise InputError(f"engine='{kernel}' cannot take these runs: {reason}")
+        worker = Worker(key, cases, measures, samples, recipe, OnDevice if device else Arena)
+        full = (model.simulation or Simulation()).options(**options)
+        alone = BUILDING if recipe is None else _duration(recipe, full)
+        if recipe is not None and not device:
+            long = full["engine"] == "auto" and runs * alone > WORTH_COMPILING
+            if kernel or (long and recipe.base.size <= SMALL and _is_able(cases, rows[0])):
+                worker = _in_registers(worker, recipe, required=bool(kernel))
+        size = _chunk(alone, samples, measures.width)
         if device:
             size = max(1, ROOM_OF_DEVICE // (8 * samples * max(1, measures.width)))
         chunks = _chunks(rows, pending, size)
@@ -244,19 +265,37 @@ def _times(
     return Clock(start, end, h, steps).span(0, steps)[number], most
 
 
-def _chunk(
-    recipe: Recipe | None, samples: int, width: int, options: dict[str, Any], model: Model
-) -> int:
-    """Return how many runs are taken together: the same for any number of workers."""
-    simulation = model.simulation or Simulation()
-    if recipe is None:
-        spent = BUILDING
-    else:
-        full = simulation.options(**options)
-        steps = count_steps(full["h"], full["t_start"], full["t_end"])
-        spent = steps * recipe.base.size * PACE
+def _duration(recipe: Recipe, options: dict[str, Any]) -> float:
+    """Return about how long a run takes by itself [s]."""
+    return count_steps(options["h"], options["t_start"], options["t_end"]) * recipe.base.size * PACE
+
+
+def _chunk(alone: float, samples: int, width: int) -> int:
+    """Return how many runs of a duration are taken together: the same for any number of workers."""
     most = ROOM / (8 * samples * max(1, width))
-    return int(np.clip(min(SPAN / spent, most), 1, 1024))
+    return int(np.clip(min(SPAN / alone, most), 1, 1024))
+
+
+def _is_able(cases: Cases, row: Array) -> bool:
+    """Tell whether several runs can be taken at once in vector registers."""
+    try:
+        require_registers()
+        require_kernel(cases, row, SIMD)
+    except InputError:
+        return False
+    return True
+
+
+def _in_registers(worker: Worker, recipe: Recipe, *, required: bool) -> Worker:
+    """Return what takes runs in vector registers, unless there is no such kernel for them."""
+    several = replace(worker, by=InRegisters)
+    try:
+        several.prepare(recipe)
+    except NotVectorisedError as error:
+        if required:
+            raise InputError(f"engine='simd' cannot take these runs: {error}") from None
+        return worker
+    return several
 
 
 def _chunks(rows: Array, pending: NDArray[np.bool_], size: int) -> Iterator[Chunk]:

@@ -1,5 +1,6 @@
 """What takes some runs of a study, in this process or in another one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
@@ -9,11 +10,10 @@ from numpy.typing import NDArray
 
 from poinsot.run.opening import Opening
 from poinsot.studies import single
-from poinsot.studies.batch import Arena, Batch
+from poinsot.studies.batch import Arena, Batch, Runs
 from poinsot.studies.cases import Cases
 from poinsot.studies.measures import Measures
 from poinsot.studies.numbers import NoPolynomialsError, Numbers
-from poinsot.studies.on_device import OnDevice
 from poinsot.studies.outcomes import Outcomes
 from poinsot.studies.polynomials import Polynomials
 
@@ -61,8 +61,8 @@ class Worker:
         How many states are saved of each at most.
     recipe : Recipe or None
         How runs begin in machine code; None: every model is built.
-    device : bool
-        Whether a graphics processor takes them.
+    by : callable
+        What takes runs from the numbers in which they differ: a subclass of `Runs`.
     """
 
     key: str
@@ -70,7 +70,7 @@ class Worker:
     measures: Measures
     samples: int
     recipe: Recipe | None
-    device: bool = False
+    by: Callable[[Numbers], Runs] = Arena
 
     def take(self, runs: NDArray[np.intp], rows: Array) -> Outcomes:
         """Take runs by their numbers, with parameters rows (k, numbers)."""
@@ -83,19 +83,23 @@ class Worker:
             single.take(self.cases, self.measures, rows[k], into, k)
         return into
 
+    def prepare(self, recipe: Recipe) -> None:
+        """Prepare this process; raises `NotVectorisedError` if there is no kernel for the runs."""
+        self._batch(recipe).prepare()
+
     def _batch(self, recipe: Recipe) -> Batch:
         with _LOCK:
-            if self.key not in _PREPARED:
+            if (self.key, self.by) not in _PREPARED:
                 opening = self.cases.opening(recipe.row)
                 assert opening is not None
                 _PREPARED.clear()
-                runs = OnDevice if self.device else Arena
-                _PREPARED[self.key] = Batch(recipe.numbers(opening), self.measures, runs)
-            return _PREPARED[self.key]
+                made = Batch(recipe.numbers(opening), self.measures, self.by)
+                _PREPARED[self.key, self.by] = made
+            return _PREPARED[self.key, self.by]
 
 
 #: What this process is prepared for.
-_PREPARED: dict[str, Batch] = {}
+_PREPARED: dict[tuple[str, Callable[[Numbers], Runs]], Batch] = {}
 _LOCK = Lock()
 
 

@@ -1,13 +1,13 @@
-"""What a graphics processor can run: checked before anything is compiled for it."""
+"""What a kernel for one mechanism can run: checked before it is compiled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine import cuda
+from poinsot.engine import cuda, simd
 from poinsot.engine.calls import fields_of
 from poinsot.errors import InputError
 from poinsot.kernels.tables import Addresses
@@ -18,31 +18,47 @@ from poinsot.studies.cases import Cases
 Array = NDArray[np.float64]
 
 #: What to do instead.
-INSTEAD = "; leave out engine='cuda', and this machine's processors run it"
+INSTEAD: Mapping[str, str] = {
+    "cuda": "; leave out engine='cuda', and this machine's processors run it",
+    "simd": "; leave out engine='simd', and it runs one simulation at a time",
+}
 
 
-def require_device(cases: Cases, row: Array, executor: Any) -> None:
-    """Refuse runs that a graphics processor cannot take, and say if there is none."""
+def require_device(executor: Any) -> None:
+    """Say if there is no graphics processor, or if it is not to take the runs."""
     if executor is not None:
         raise InputError("engine='cuda' simulates all runs itself; leave out the executor")
-    model = cases.model(row)
+    cuda.device()
+
+
+def require_registers() -> None:
+    """Say if this processor has no registers for several runs."""
+    if not simd.level():
+        raise InputError(
+            "engine='simd' needs a processor with AVX2 or AVX-512; leave it out, and each thread "
+            "runs one simulation at a time"
+        )
+
+
+def require_kernel(cases: Cases, row: Array, engine: str) -> None:
+    """Refuse runs that a kernel for one mechanism cannot take."""
+    model, instead = cases.model(row), INSTEAD[engine]
     for kind, verb in (("events", "look for event"), ("controllers", "run controller")):
         for name in getattr(model, kind):
-            raise InputError(f"engine='cuda' cannot {verb} '{name}'{INSTEAD}")
+            raise InputError(f"engine='{engine}' cannot {verb} '{name}'{instead}")
     opening, functions = cases.opening(row), list(_with_functions(model))
     if opening is None and not functions:
         raise InputError(
-            f"engine='cuda' cannot run model '{model.name}': machine code alone does not take its "
-            f"steps, as with elastic bodies, velocities in body axes or a tolerance{INSTEAD}"
+            f"engine='{engine}' cannot run model '{model.name}': machine code alone does not take "
+            f"its steps, as with elastic bodies, velocities in body axes or a tolerance{instead}"
         )
     if opening is None or _calls(opening.job.machine):
         named = ", ".join(f"'{name}'" for name in functions)
         raise InputError(
-            "engine='cuda' cannot call Python functions or formulas"
+            f"engine='{engine}' cannot call Python functions or formulas"
             f"{named and f', as {named} would need'}; laws that are numbers or tables run there"
-            f"{INSTEAD}"
+            f"{instead}"
         )
-    cuda.device()
 
 
 def _with_functions(model: Model) -> Iterator[str]:
