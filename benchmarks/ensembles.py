@@ -1,14 +1,19 @@
-"""What many runs cost beside their steps: `python -m benchmarks.ensembles`.
+"""What many runs cost: `python -m benchmarks.ensembles`.
 
-Slider-cranks with masses, gravity and speeds drawn at random. Times are those of the clock, and of
-all processors together: on a machine that does other work, only the latter can be compared.
+Steps in vector registers compared with those of one run at a time, of mechanisms whose masses,
+gravity, speeds and friction are drawn at random (`--simd` prints this table alone). Then whole
+studies of slider-cranks compared with their steps. Times are those of the clock, and of all
+processors together: on a machine that does other work, only the latter can be compared.
 """
 
 import argparse
+import itertools
 import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,10 +25,13 @@ pin()
 import numpy as np  # noqa: E402
 
 import poinsot as ps  # noqa: E402
+from benchmarks.cuda import chain, damped  # noqa: E402
+from poinsot.engine import machine_code, simd  # noqa: E402
 from poinsot.gallery.spatial_slider_crank import model  # noqa: E402
 from poinsot.model.parameters import Parameters  # noqa: E402
-from poinsot.studies.batch import Arena  # noqa: E402
+from poinsot.studies.batch import Arena, Runs  # noqa: E402
 from poinsot.studies.cases import Cases  # noqa: E402
+from poinsot.studies.in_registers import InRegisters  # noqa: E402
 from poinsot.studies.numbers import Numbers  # noqa: E402
 
 BOX = {
@@ -35,6 +43,87 @@ BOX = {
 WHAT = ("energy", "slider.position")
 #: So many runs are stepped for the pure time of a step.
 PURE = 500
+
+
+def four_bar() -> ps.Model:
+    """Return a planar four-bar in space, three of whose constraints are redundant."""
+    made = ps.Model(gravity=(0, -9.81, 0))
+    points, bodies = [(0, 0), (0, 1), (2, 2), (2, 0)], [made.ground]
+    for k, (a, b) in enumerate(itertools.pairwise(points)):
+        middle = ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2, 0)
+        bodies.append(made.add_body(f"bar{k}", ps.Sphere(mass=1.0, radius=0.2), position=middle))
+    for k, (x, y) in enumerate(points):
+        ends = bodies[k], bodies[(k + 1) % 4]
+        made.add_joint(f"hinge{k}", ps.Revolute(*ends, point=(x, y, 0), axis=(0, 0, 1)))
+    return made
+
+
+@dataclass(frozen=True)
+class Family:
+    """Runs of a mechanism: between which values numbers are drawn, steps, and how it is run."""
+
+    model: Callable[[], ps.Model]
+    box: dict[str, tuple[float, float]]
+    steps: int = 300
+    options: dict[str, str] = field(default_factory=dict)
+
+    def prepare(self, runs: int) -> tuple[Numbers, Any]:
+        """Return the numbers of its runs, as functions of parameters, and their values."""
+        values = ps.latin_hypercube(self.box, runs)
+        options = {"step": 1e-3, "t_end": 1e-3 * self.steps, "save_every": self.steps}
+        own = Parameters.of(self.model(), values)
+        cases = Cases(own, dict.fromkeys(values, ()), {**options, **self.options})
+        rows = np.column_stack(list(values.values()))
+        numbers = Numbers.of(cases.opening, rows)
+        return numbers, numbers.at(rows)
+
+
+def families() -> dict[str, Family]:
+    """Return all mechanisms by name."""
+    turned = {"gravity.z": (-12.0, -1.0), "initial.bar0.angular_velocity.z": (0.5, 1.5)}
+    found = {
+        f"chain of {n}": Family(
+            lambda n=n: chain(n), {f"bodies.bar{n - 1}.mass": (0.5, 2.0), **turned}, steps
+        )
+        for n, steps in {1: 1000, 3: 500, 6: 300, 10: 200, 20: 100}.items()
+    }
+    rubbed = {"forces.friction.coulomb": (0.0, 1.0), "forces.spring.stiffness": (0.1, 0.5)}
+    found["spatial slider-crank"] = Family(model, BOX)
+    found["the same with spring and dry friction"] = Family(damped, BOX | rubbed)
+    found["the same, ph-mp-ggl"] = Family(model, BOX, 100, {"scheme": "ph-mp-ggl"})
+    bars = {"bodies.bar1.mass": (0.5, 2.0), "gravity.y": (-12.0, -1.0)}
+    found["four-bar, redundant constraints"] = Family(four_bar, bars)
+    return found
+
+
+def pace(runs: Runs, varied: Any) -> tuple[float, Any]:
+    """Return what a step of a run costs [us], at best of five times, and where runs end."""
+    steps, best = runs.job.times.size - 1, float("inf")
+    for _ in range(5):
+        begun = time.process_time()
+        ends = [(end.taken, end.reached.copy()) for end in runs.ends(varied)]
+        best = min(best, time.process_time() - begun)
+    assert all(taken == steps for taken, _ in ends), "some runs stopped"
+    return 1e6 * best / steps / len(varied), np.array([reached for _, reached in ends])
+
+
+def steps_in_registers(runs: int = 64) -> None:
+    """Print what a step costs, one run at a time and several at once, on one core."""
+    levels = [
+        name for name, (needed, _) in simd.LEVELS.items() if needed <= machine_code.abilities()
+    ]
+    several = [f"{simd.LEVELS[name][1]} at once, {name}" for name in levels]
+    print(f"| step of a run [us] | one at a time | {' | '.join(several)} | difference |")
+    print(f"| --- | ---: |{' ---: |' * len(levels)} ---: |")
+    for name, family in families().items():
+        numbers, varied = family.prepare(runs)
+        alone, ends = pace(Arena(numbers), varied)
+        cells, difference = [f"{alone:.2f}"], 0.0
+        for level in levels:
+            own, reached = pace(InRegisters(numbers, level), varied)
+            cells.append(f"{own:.2f} ({alone / own:.1f}x)")
+            difference = max(difference, float(np.abs(reached - ends).max()))
+        print(f"| {name} | {' | '.join(cells)} | {difference:.0e} |", flush=True)
 
 
 def spent() -> tuple[float, float]:
@@ -93,10 +182,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--save-every", type=int, default=10)
+    parser.add_argument("--simd", action="store_true", help="steps in vector registers alone")
     parser.add_argument("--memory", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.memory:
         memory(given.memory)
+        return
+    steps_in_registers()
+    if given.simd:
         return
     values = ps.latin_hypercube(BOX, given.runs)
     whole(ps.latin_hypercube(BOX, 64), 10, 1, 1)  # what is imported once

@@ -7,6 +7,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from poinsot.engine import machine_code
+from poinsot.engine.batch import ABREAST
 from poinsot.engine.specialise import KERNEL, given_words
 from poinsot.engine.translate import specialised
 from poinsot.errors import DeviceMemoryError
@@ -54,14 +55,14 @@ class HostKernel:
         self._engine = llvm.create_mcjit_compiler(module, machine)
         self._engine.finalize_object()
         words = len(given_words(leaves)) * [ctypes.c_int64]
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, *words)
+        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, *words)
         self._function = kind(self._engine.get_function_address(KERNEL))
         self.launched = []
 
     def launch(self, blocks, threads, words):
         self.launched.append(words[0])
         for run in range(words[0]):
-            self._function(run, *words)
+            self._function(*divmod(run, ABREAST), *words)
         return 0.0
 
 

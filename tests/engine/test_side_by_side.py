@@ -15,7 +15,7 @@ from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.kernels import elementary
 from poinsot.kernels.lanes import apart_again, in_groups
 from poinsot.model.parameters import Parameters
-from poinsot.studies import device_checks
+from poinsot.studies import kernel_checks
 from poinsot.studies.cases import Cases
 from tests.engine.on_host import HostKernel, HostMemory, driver
 
@@ -41,7 +41,7 @@ def on_host(monkeypatch):
 
     here = driver()
     monkeypatch.setattr(launches, "cuda", here)
-    monkeypatch.setattr(device_checks, "cuda", here)
+    monkeypatch.setattr(kernel_checks, "cuda", here)
     monkeypatch.setattr(Launches, "kernel", property(kernel))
     monkeypatch.setattr(Launches, "most", property(most))
     return compiled

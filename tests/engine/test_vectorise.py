@@ -123,7 +123,9 @@ class Program:
             value = self.load(f"%x{k}")
             self.say(f"store i64 {value}, ptr {self.place('found', WRITTEN, k)}")
         self.say("ret void")
-        return "\n".join([HEAD + "entry:", *self.lines, "}", "declare i64 @llvm.smin.i64(i64, i64)"])
+        return "\n".join(
+            [HEAD + "entry:", *self.lines, "}", "declare i64 @llvm.smin.i64(i64, i64)"]
+        )
 
     def say(self, line):
         self.lines.append(f"  {line}")
@@ -154,8 +156,8 @@ class Program:
         return self.new(f"icmp {predicate} i64 {self.load(f'%x{variable}')}, {number}")
 
     def write(self, statements):
-        for kind, *given in statements:
-            getattr(self, f"write_{kind}")(*given)
+        for kind, *parts in statements:
+            getattr(self, f"write_{kind}")(*parts)
 
     def write_set(self, target, operation, a, b):
         a, b = self.load(f"%x{a}"), self.load(f"%x{b}")
@@ -229,7 +231,9 @@ def test_any_program_does_to_each_run_what_it_does_to_it_alone(statements):
 
 # -- memory ----------------------------------------------------------------------------------------
 
-PRIVATE = HEAD + """
+PRIVATE = (
+    HEAD
+    + """
 entry:
   %room = alloca [4 x i64], align 16
   call void @llvm.memset.p0.i64(ptr align 16 %room, i8 0, i64 32, i1 false)
@@ -280,9 +284,12 @@ end:
 }
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """
+)
 
 #: Two arrays whose roles change in every round, of which each run takes its own number.
-EXCHANGED = HEAD + """
+EXCHANGED = (
+    HEAD
+    + """
 entry:
   %start = mul i64 %group, 32
   %first = add i64 %start, %lane
@@ -314,6 +321,7 @@ end:
   ret void
 }
 """
+)
 
 
 @pytest.mark.parametrize("text", [PRIVATE, EXCHANGED], ids=["private", "exchanged"])

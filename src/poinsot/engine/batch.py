@@ -75,6 +75,11 @@ def leaves(job: Job, differing: frozenset[str] = frozenset()) -> list[Leaf]:
     return list(_leaves("", job, differing))
 
 
+def words_of_room(job: Job) -> int:
+    """Return how many numbers a run has for itself within a step."""
+    return sum(np.asarray(leaf.sample).size for leaf in leaves(job) if leaf.role is Role.ROOM)
+
+
 def _count(table: Any) -> int:
     """Return how many numbers a table has."""
     return sum(each.size if isinstance(each, np.ndarray) else _count(each) for each in table)

@@ -122,11 +122,9 @@ class Divergence:
     def _arithmetic(each: Instruction, shapes: list[Shape]) -> Shape:
         if all(shape.uniform for shape in shapes):
             return UNIFORM
-        strides = [shape.stride for shape in shapes]
-        if None in strides or each.kind != "i64":
+        a, b = shapes[0].stride, shapes[-1].stride
+        if a is None or b is None or len(shapes) > 2 or each.kind != "i64":
             return VARYING
-        a, b = strides[0], strides[-1]
-        assert a is not None and b is not None
         if each.opcode == "add" or each.head.startswith("or disjoint"):
             return Shape(a + b)
         if each.opcode == "sub":
@@ -167,8 +165,10 @@ class Divergence:
         shape = self._joined(each, known)
         if block in self.function.loops or shape.stride is None:
             return shape
-        left = any(self._left(block, *pair) for pair in zip(each.operands, each.blocks, strict=True))
-        if left or len(set(each.operands)) > 1 and not self._reached_together(block):
+        left = any(
+            self._left(block, *pair) for pair in zip(each.operands, each.blocks, strict=True)
+        )
+        if left or (len(set(each.operands)) > 1 and not self._reached_together(block)):
             return Shape(None, shape.private)
         return shape
 
@@ -176,14 +176,14 @@ class Divergence:
         """Tell whether a value comes out of a loop that runs leave one after the other."""
         loop = self.function.innermost[before]
         while loop is not None and block not in loop.blocks:
-            inside = self._defined.get(operand) in loop.blocks
+            inside = self.defined.get(operand) in loop.blocks
             if inside and not self.together(loop):
                 return True
             loop = loop.parent
         return False
 
     @cached_property
-    def _defined(self) -> dict[str, str]:
+    def defined(self) -> dict[str, str]:
         """The block of each value."""
         return {
             each.name: name
@@ -198,7 +198,7 @@ class Divergence:
 
     @cached_property
     def _ways(self) -> dict[str, set[str]]:
-        """The blocks on the ways to each from its immediate dominator, within one round of loops."""
+        """The blocks on ways to each from its immediate dominator, within one round of loops."""
         return {name: self._ways_to(name) for name in self.function.order}
 
     def _ways_to(self, block: str) -> set[str]:
@@ -208,7 +208,7 @@ class Divergence:
         while loop is not None:
             headers.add(loop.header)
             loop = loop.parent
-        found, waiting = set[str](), [each for each in function.before[block]]
+        found, waiting = set[str](), list(function.before[block])
         while waiting:
             name = waiting.pop()
             if name in found:

@@ -10,14 +10,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 NAME = r'[-\w.$]+|"[^"]*"'
-FLAGS = r"(?:(?:nuw|nsw|nneg|exact|disjoint|inbounds|nusw|samesign|fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
+FLAGS = (
+    r"(?:(?:nuw|nsw|nneg|exact|disjoint|inbounds|nusw|samesign|"
+    r"fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*"
+)
 TYPE = r"\[.*?\](?= )|[a-z]\w*"
 
-#: What an instruction looks like after its name, by its opcode.
-BINARY = (
-    "add sub mul sdiv udiv srem urem shl lshr ashr and or xor fadd fsub fmul fdiv frem".split()
+#: Instructions that change the type of a value.
+CASTS = (
+    *("trunc", "zext", "sext", "bitcast", "ptrtoint", "inttoptr"),
+    *("fptosi", "fptoui", "sitofp", "uitofp", "fptrunc", "fpext"),
 )
-CASTS = "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext bitcast ptrtoint inttoptr".split()
 
 
 class NotVectorisedError(Exception):
@@ -406,7 +409,9 @@ def _no_more(name: str, opcode: str, rest: str) -> Instruction:
 
 
 READERS = {
-    **dict.fromkeys(BINARY, _binary),
+    **dict.fromkeys(("add", "sub", "mul", "sdiv", "udiv", "srem", "urem"), _binary),
+    **dict.fromkeys(("shl", "lshr", "ashr", "and", "or", "xor"), _binary),
+    **dict.fromkeys(("fadd", "fsub", "fmul", "fdiv", "frem"), _binary),
     **dict.fromkeys(CASTS, _cast),
     **dict.fromkeys(("fneg", "freeze"), _unary),
     **dict.fromkeys(("fcmp", "icmp"), _compare),

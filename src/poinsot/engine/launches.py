@@ -129,4 +129,3 @@ class Launches:
             return cuda.Memory.of(batch.in_groups(arrays))
         whole = np.broadcast_to(arrays[0][..., None], (groups, *sample.shape, ABREAST))
         return cuda.Memory.of(np.ascontiguousarray(whole))
-

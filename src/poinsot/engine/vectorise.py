@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from poinsot.engine.divergence import Divergence
 from poinsot.engine.function_text import (
+    CASTS,
     Block,
     Function,
     Instruction,
@@ -21,17 +22,21 @@ from poinsot.engine.function_text import (
     inside_of,
     read_function,
     size_of,
+    split,
 )
 
 #: Functions that LLVM has for vectors, too.
-ALSO_FOR_VECTORS = frozenset(
-    "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma fmuladd minnum maxnum "
-    "minimum maximum minimumnum maximumnum smin smax umin umax abs fshl fshr ctpop".split()
+ALSO_FOR_VECTORS = (
+    *("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "roundeven"),
+    *("copysign", "fma", "fmuladd", "minnum", "maxnum", "minimum", "maximum", "minimumnum"),
+    *("maximumnum", "smin", "smax", "umin", "umax", "abs", "fshl", "fshr", "ctpop"),
 )
 #: Those that do nothing.
 NOTHING = ("llvm.lifetime.", "llvm.assume", "llvm.experimental.noalias.scope", "llvm.dbg.")
 #: A block of so few instructions without memory is not worth a branch around it.
 SHORT = 12
+#: Instructions that must not be met where no run is.
+GUARDED = ("load", "store", "call", "sdiv", "udiv", "srem", "urem")
 #: So many words of private room are cleared one by one.
 CLEARED = 4096
 
@@ -46,7 +51,24 @@ class Mask:
     holds: bool = True
 
 
+@dataclass(frozen=True)
+class Carried:
+    """A value that a loop hands from round to round, and what it begins with."""
+
+    name: str
+    kind: str
+    start: str
+    following: str
+
+    def phi(self, outside: str, last: str) -> str:
+        """Return it as an instruction of the first block, which comes from outside or the last."""
+        pairs = f"[ {self.start}, %{outside} ], [ {self.following}, %{last} ]"
+        return f"  {self.name} = phi {self.kind} {pairs}"
+
+
 Edge = tuple[str, str]
+#: Types and names of values that leave loops, by the phi that takes them and the block they leave.
+Left = dict[tuple[str, str], tuple[str, str]]
 
 
 def vectorised(text: str, name: str, lane: str, lanes: int) -> str:
@@ -117,8 +139,6 @@ class _Writer:
     @staticmethod
     def _parameters(head: str) -> list[tuple[str, str]]:
         """Return parameters with what is known of them."""
-        from poinsot.engine.function_text import split
-
         inside = head[head.index("(") + 1 : head.rindex(")")]
         return [(each.rpartition(" ")[0], each.rpartition(" ")[2]) for each in split(inside)]
 
@@ -239,7 +259,9 @@ class _Writer:
         found = list[str]()
         for name in function.order:
             own = function.innermost[name]
-            around = own.parent if own is not None and own.header == name and own is not loop else own
+            around = (
+                own.parent if own is not None and own.header == name and own is not loop else own
+            )
             if around is loop:
                 found.append(name)
         # Loops stand where their headers do, and what is reached from inside comes after them.
@@ -253,7 +275,7 @@ class _Writer:
                 edges = [(name, other) for other in function.blocks[name].end.blocks]
             header = loop.header if loop else None
             after[name] = {other for _, other in edges if other in place and other != header}
-        waits = {name: 0 for name in found}
+        waits = dict.fromkeys(found, 0)
         for others in after.values():
             for other in others:
                 waits[other] += 1
@@ -310,26 +332,22 @@ class _Writer:
         after: str,
         values: Iterable[Instruction],
         edges: dict[Edge, Mask],
-        left: dict[tuple[str, str], tuple[str, str]],
+        left: Left,
     ) -> None:
         """Begin what follows something that may have been skipped: values are then nothing."""
         inside = self.label
         self._begin(after)
         for each in values:
-            shape = self.divergence.of(each.name)
-            kind = each.result if shape.single else self._wide(each.result)
+            kind = self._kind(each)
             self.known[each.name] = self._new(
                 f"phi {kind} [ {self.known[each.name]}, %{inside} ], [ poison, %{before} ]"
             )
         for key, (kind, value) in left.items():
-            self.left[key] = self._new(
-                f"phi {kind} [ {value}, %{inside} ], [ poison, %{before} ]"
-            )
+            self.left[key] = self._new(f"phi {kind} [ {value}, %{inside} ], [ poison, %{before} ]")
         for edge, mask in edges.items():
             if mask.name != "zeroinitializer":
                 name = self._new(
-                    f"phi {self._flags} [ {mask.name}, %{inside} ], "
-                    f"[ zeroinitializer, %{before} ]"
+                    f"phi {self._flags} [ {mask.name}, %{inside} ], [ zeroinitializer, %{before} ]"
                 )
                 edges[edge] = Mask(name, mask.of, mask.condition, mask.holds)
 
@@ -341,7 +359,7 @@ class _Writer:
         for phi in block.phis:
             pairs = list(zip(phi.operands, phi.blocks, strict=True))
             single = self.divergence.of(phi.name).single
-            kind = phi.result if single else self._wide(phi.result)
+            kind = self._kind(phi)
             value = self._incoming(phi, *pairs[-1], single=single)
             for operand, before in pairs[:-1]:
                 other = self._incoming(phi, operand, before, single=single)
@@ -388,119 +406,97 @@ class _Writer:
 
     def _loop(self, loop: Loop) -> None:
         """Write a loop: rounds as long as any run stays."""
-        function, flags = self.function, self._flags
-        block, exits = function.blocks[loop.header], function.exits(loop)
+        phis, exits = self.function.blocks[loop.header].phis, self.function.exits(loop)
         come = self._come(loop.header, self.all)
         skip = come.name not in self.there
-        together = self.divergence.together(loop)
         begin, header, end, after = self._labels("begin", "round", "end", "after")
         before = self.label
         if skip:
-            there = self._any(come.name)
-            self._say(f"br i1 {there}, label %{begin}, label %{after}")
+            self._say(f"br i1 {self._any(come.name)}, label %{begin}, label %{after}")
             self._begin(begin)
-        entering = {
-            phi.name: self._entering(phi, loop) for phi in block.phis
-        }
+        starts = [self._handed(phi, loop, inside=False) for phi in phis]
         outside = self.label
         self._say(f"br label %{header}")
         self._begin(header)
-        first = len(self.lines)  # phis are written when all that comes back is known
-        here, names = self._reserve(), dict[str, str]()
-        for phi in block.phis:
-            names[phi.name] = self.known[phi.name] = self._reserve()
-        gone = {} if together else {edge: self._reserve() for edge in exits}
-        phis_out = [] if together else self._leaving(loop, exits)
-        kept = {(phi.name, name): self._reserve() for phi, _, name in phis_out}
+        first = len(self.lines)
+        here, names = self._reserve(), [self._reserve() for _ in phis]
+        self.known |= {phi.name: name for phi, name in zip(phis, names, strict=True)}
         self.there.add(here)
         self._nodes(loop, Mask(here))
         self.there.discard(here)
-        heads = list[str]()
-        back = self.masks[loop.latch, loop.header].name
-        out = dict[Edge, Mask]()
-        left = dict[tuple[str, str], tuple[str, str]]()
-        values = list[tuple[str, str, str, str]]()  # name, type, at the beginning, of next round
-        values.append((here, flags, come.name, back))
-        for phi in block.phis:
-            single = self.divergence.of(phi.name).single
-            operand = phi.operands[phi.blocks.index(loop.latch)]
-            value = self._one(operand) if single else self._vector(phi.result, operand)
-            kind = phi.result if single else self._wide(phi.result)
-            values.append((names[phi.name], kind, entering[phi.name], value))
-        for edge in exits:
-            if together:
-                out[edge] = Mask(self.masks[edge].name)
-                continue
-            now = self._new(f"or {flags} {gone[edge]}, {self.masks[edge].name}")
-            values.append((gone[edge], flags, "zeroinitializer", now))
-            out[edge] = Mask(now)
-        for phi, operand, name in phis_out:
-            key, kind = (phi.name, name), self._wide(phi.result)
-            value = self._incoming(phi, operand, name, single=False)
-            edge = self.masks[name, self._phi_block[phi.name]].name
-            now = self._new(f"select {flags} {edge}, {kind} {value}, {kind} {kept[key]}")
-            values.append((kept[key], kind, "poison", now))
-            left[key] = kind, now
-        stays = self._any(back)
-        last = self.label
-        for name, kind, start, following in values:
-            heads.append(f"  {name} = phi {kind} [ {start}, %{outside} ], [ {following}, %{last} ]")
-        self.lines[first:first] = heads
-        self._say(f"br i1 {stays}, label %{header}, label %{end}")
+        stay = self.masks[loop.latch, loop.header].name
+        carried = [Carried(here, self._flags, come.name, stay)]
+        for phi, name, start in zip(phis, names, starts, strict=True):
+            following = self._handed(phi, loop, inside=True)
+            carried.append(Carried(name, self._kind(phi), start, following))
+        out, left = self._leave(loop, exits, carried)
+        goes_on, last = self._any(stay), self.label
+        # What comes back to the first block is known only here.
+        self.lines[first:first] = [each.phi(outside, last) for each in carried]
+        self._say(f"br i1 {goes_on}, label %{header}, label %{end}")
         self._begin(end)
         self.left |= {key: value for key, (_, value) in left.items()}
         if skip:
             self._say(f"br label %{after}")
-            seen = [
-                each
-                for name in loop.blocks
-                for each in function.blocks[name].body
-                if together and each.name and self._is_seen_outside(each, loop)
-            ]
-            self._merge(before, after, seen, out, left)
+            self._merge(before, after, self._seen_outside(loop), out, left)
         self.masks |= out
 
     def _reserve(self) -> str:
+        """Return the name of a value that is written later."""
         self.number += 1
         return f"%v{self.number}"
 
-    def _entering(self, phi: Instruction, loop: Loop) -> str:
-        """Return what a phi of a loop begins with."""
-        operand = next(
+    def _kind(self, each: Instruction) -> str:
+        """Return the type of a value here: of one run, if that tells it of all."""
+        single = self.divergence.of(each.name).single
+        return each.result if single else self._wide(each.result)
+
+    def _handed(self, phi: Instruction, loop: Loop, *, inside: bool) -> str:
+        """Return what the first block of a loop is given from inside, or else from outside."""
+        (operand,) = (
             value
             for value, name in zip(phi.operands, phi.blocks, strict=True)
-            if name != loop.latch
+            if (name == loop.latch) == inside
         )
         single = self.divergence.of(phi.name).single
         return self._one(operand) if single else self._vector(phi.result, operand)
 
-    @property
-    def _phi_block(self) -> dict[str, str]:
-        if not hasattr(self, "_phi_blocks"):
-            self._phi_blocks = {
-                phi.name: name
-                for name, block in self.function.blocks.items()
-                for phi in block.phis
-            }
-        return self._phi_blocks
-
-    def _leaving(self, loop: Loop, exits: list[Edge]) -> list[tuple[Instruction, str, str]]:
-        """Return phis, values and blocks where values of a loop leave it."""
-        found = []
+    def _leave(
+        self, loop: Loop, exits: Sequence[Edge], carried: list[Carried]
+    ) -> tuple[dict[Edge, Mask], Left]:
+        """Return the runs that have left a loop, and their values then; they are carried on."""
+        if self.divergence.together(loop):
+            return {edge: Mask(self.masks[edge].name) for edge in exits}, {}
+        flags, out, left = self._flags, dict[Edge, Mask](), Left()
         for name, other in exits:
+            now = self.masks[name, other].name
             for phi in self.function.blocks[other].phis:
                 operand = phi.operands[phi.blocks.index(name)]
-                if self.divergence._defined.get(operand) in loop.blocks:
-                    found.append((phi, operand, name))
-        return found
+                if self.divergence.defined.get(operand) not in loop.blocks:
+                    continue
+                kind, kept = self._wide(phi.result), self._reserve()
+                value = self._incoming(phi, operand, name, single=False)
+                chosen = self._new(f"select {flags} {now}, {kind} {value}, {kind} {kept}")
+                carried.append(Carried(kept, kind, "poison", chosen))
+                left[phi.name, name] = kind, chosen
+            gone = self._reserve()
+            out[name, other] = Mask(self._new(f"or {flags} {gone}, {now}"))
+            carried.append(Carried(gone, flags, "zeroinitializer", out[name, other].name))
+        return out, left
 
-    def _is_seen_outside(self, each: Instruction, loop: Loop) -> bool:
-        ends = {f"{name}'s end" for name in loop.blocks}
-        outside = self.used.get(each.name, set()) - loop.blocks
-        leaving = {
-            f"{name}'s end" for name, _ in self.function.exits(loop)
-        }
-        return bool(outside - ends | outside & leaving)
+    def _seen_outside(self, loop: Loop) -> list[Instruction]:
+        """Return values of a loop that others use, where all runs leave it together."""
+        if not self.divergence.together(loop):
+            return []
+        inside = {f"{name}'s end" for name in loop.blocks}
+        leaving = {f"{name}'s end" for name, _ in self.function.exits(loop)}
+        own = loop.blocks | (inside - leaving)
+        return [
+            each
+            for name in loop.blocks
+            for each in self.function.blocks[name].body
+            if each.name and self.used.get(each.name, set()) - own
+        ]
 
     # -- instructions ------------------------------------------------------------------------------
 
@@ -528,7 +524,7 @@ class _Writer:
         if each.opcode == "select":
             condition, a, b = values
             return f"{each.head}i1 {condition}, {each.kind} {a}, {each.kind} {b}"
-        ending = f" to {each.result}" if each.opcode in CASTING else ""
+        ending = f" to {each.result}" if each.opcode in CASTS else ""
         return f"{each.head}{each.kind} {', '.join(values)}{ending}"
 
     def _written_wide(self, each: Instruction, mask: Mask) -> str:
@@ -549,7 +545,7 @@ class _Writer:
                 f"select {self._flags} {mask.name}, {wide} {values[1]}, "
                 f"{wide} splat ({each.kind} 1)"
             )
-        ending = f" to {self._wide(each.result)}" if each.opcode in CASTING else ""
+        ending = f" to {self._wide(each.result)}" if each.opcode in CASTS else ""
         return f"{each.head}{wide} {', '.join(values)}{ending}"
 
     def _room(self, each: Instruction) -> str:
@@ -585,15 +581,11 @@ class _Writer:
             factor = str(bytes_of) if single else f"splat (i64 {bytes_of})"
             value = self._new(f"mul {kind} {value}, {factor}")
             total = value if not total else self._new(f"add {kind} {total}, {value}")
-        place = self._one(base) if single else self._pointers(base)
+        place = self._one(base) if single else self._vector("ptr", base)
         pointer = "ptr" if single else self._wide("ptr")
         if not total:
             return place
         return self._new(f"getelementptr i8, {pointer} {place}, {kind} {total}")
-
-    def _pointers(self, base: str) -> str:
-        """Return addresses of all runs; those in private room without what is a run's own."""
-        return self._vector("ptr", base)
 
     def _places(self, each: Instruction, place: str) -> str:
         """Return the addresses at which runs read or write something."""
@@ -651,9 +643,7 @@ class _Writer:
         wide = self._wide(kind)
         if mask is not self.all:
             before = self._new(f"load {wide}, ptr {place}, align {align}")
-            value = self._new(
-                f"select {self._flags} {mask.name}, {wide} {value}, {wide} {before}"
-            )
+            value = self._new(f"select {self._flags} {mask.name}, {wide} {value}, {wide} {before}")
         self._say(f"store {wide} {value}, ptr {place}, align {align}")
 
     def _suffix(self, kind: str) -> str:
@@ -703,11 +693,3 @@ class _Writer:
         for k in range(words):
             at = self._new(f"getelementptr i8, ptr {self._one(place)}, i64 {8 * k * self.lanes}")
             self._put("i64", "zeroinitializer", at, 8, mask)
-
-
-#: Instructions that must not be met where no run is.
-GUARDED = frozenset("load store call sdiv udiv srem urem".split())
-#: Instructions that change the type of a value.
-CASTING = frozenset(
-    "trunc zext sext fptosi fptoui sitofp uitofp fptrunc fpext bitcast ptrtoint inttoptr".split()
-)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.engine.batch import words_of_room
 from poinsot.engine.function_text import NotVectorisedError
 from poinsot.errors import InputError, PoinsotError
 from poinsot.inputs import count, number
@@ -22,8 +23,8 @@ from poinsot.ph.stages import Newton, require_newton
 from poinsot.result import output_path
 from poinsot.run.problem import count_steps
 from poinsot.run.progress import Progress, require_progress
-from poinsot.studies.cases import Cases
 from poinsot.studies.batch import Arena
+from poinsot.studies.cases import Cases
 from poinsot.studies.in_registers import InRegisters
 from poinsot.studies.kernel_checks import require_device, require_kernel, require_registers
 from poinsot.studies.measures import Measures
@@ -46,9 +47,10 @@ SPAN, ROOM = 0.2, 2**24
 ROOM_OF_RUN = 2**30
 #: The engine of graphics processors; results of a chunk that it takes [bytes].
 CUDA, ROOM_OF_DEVICE = "cuda", 2**30
-#: The engine of vector registers. Its kernel is worth while for studies that would take longer than
-#: this one after the other [s], of mechanisms with no more numbers.
-SIMD, WORTH_COMPILING, SMALL = "simd", 120.0, 20_000
+#: The engine of vector registers. Its kernel pays off for studies that would take longer than this,
+#: one run after the other [s], and for mechanisms with no more numbers within a step: those of
+#: several runs must be near the processor.
+SIMD, WORTH_COMPILING, SMALL = "simd", 120.0, 2500
 #: What a step takes for each number of a job, and what a model takes that is built [s], about.
 PACE, BUILDING = 5e-10, 0.05
 
@@ -182,7 +184,7 @@ def ensemble(
         alone = BUILDING if recipe is None else _duration(recipe, full)
         if recipe is not None and not device:
             long = full["engine"] == "auto" and runs * alone > WORTH_COMPILING
-            if kernel or (long and recipe.base.size <= SMALL and _is_able(cases, rows[0])):
+            if kernel or (long and _pays(cases, recipe.row)):
                 worker = _in_registers(worker, recipe, required=bool(kernel))
         size = _chunk(alone, samples, measures.width)
         if device:
@@ -276,14 +278,15 @@ def _chunk(alone: float, samples: int, width: int) -> int:
     return int(np.clip(min(SPAN / alone, most), 1, 1024))
 
 
-def _is_able(cases: Cases, row: Array) -> bool:
-    """Tell whether several runs can be taken at once in vector registers."""
+def _pays(cases: Cases, row: Array) -> bool:
+    """Tell whether runs like this one can be taken in vector registers, and faster."""
     try:
         require_registers()
         require_kernel(cases, row, SIMD)
     except InputError:
         return False
-    return True
+    opening = cases.opening(row)
+    return opening is not None and words_of_room(opening.job) <= SMALL
 
 
 def _in_registers(worker: Worker, recipe: Recipe, *, required: bool) -> Worker:

@@ -17,9 +17,10 @@ Array = NDArray[np.float64]
 class InRegisters(SideBySide):
     """Takes runs in vector registers; every thread has memory for those of one group."""
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: Numbers, level: str | None = None) -> None:
         super().__init__(numbers)
-        self.registers = Registers(self.form, self.job, self.differing, simd.level())
+        level = simd.level() if level is None else level
+        self.registers = Registers(self.form, self.job, self.differing, level)
         self.room = self.registers.room()
 
     def ends(self, varied: Array) -> Iterator[End]:
