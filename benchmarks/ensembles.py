@@ -147,7 +147,13 @@ def pure(values: dict[str, Any], steps: int, save_every: int) -> tuple[float, fl
 
 
 def whole(
-    values: dict[str, Any], steps: int, workers: int, save_every: int, output: Path | None = None
+    values: dict[str, Any],
+    steps: int,
+    workers: int,
+    save_every: int,
+    *,
+    engine: str = "compiled",
+    output: Path | None = None,
 ) -> tuple[float, float]:
     """Return what a study costs, by the clock and of all processors [s]."""
     wall, cpu = spent()
@@ -159,6 +165,7 @@ def whole(
         what=WHAT,
         workers=workers,
         save_every=save_every,
+        engine=engine,
         output=output,
     )
     assert (study["status"].values == 1).all()
@@ -169,7 +176,7 @@ def whole(
 def memory(runs: int) -> None:
     """Print the greatest memory of a study of short runs [MiB], in a process of its own."""
     with TemporaryDirectory() as folder:
-        wall, _ = whole(ps.latin_hypercube(BOX, runs), 20, 2, 1, Path(folder) / "study.nc")
+        wall, _ = whole(ps.latin_hypercube(BOX, runs), 20, 2, 1, output=Path(folder) / "study.nc")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{runs:>7} runs of 20 steps, to a file: {wall:6.1f} s, {peak:5.0f} MiB at most", flush=True
@@ -198,14 +205,17 @@ def main() -> None:
     each = f"{given.steps} steps each, of which every {given.save_every}th is saved"
     print(f"{given.runs} slider-cranks, {each}")
     print(f"steps alone           {total:7.2f} s by the clock {total_cpu:8.2f} s of processors")
-    walls = []
-    for workers in (1, 2):
-        with all_cores():
-            wall, cpu = whole(values, given.steps, workers, given.save_every)
-        walls.append(wall)
-        ratio = f"{wall * workers / total:.2f} and {cpu / total_cpu:.2f} times the steps alone"
-        print(f"whole, {workers} worker{'s' * (workers > 1)} {wall:11.2f} s {cpu:21.2f} s: {ratio}")
-    print(f"2 workers are {walls[0] / walls[1]:.2f} times as fast as 1", flush=True)
+    for engine in ("compiled", *["simd"] * bool(simd.level())):
+        whole(ps.latin_hypercube(BOX, 64), 10, 1, 1, engine=engine)  # what is compiled once
+        walls = []
+        for workers in (1, 2):
+            with all_cores():
+                wall, cpu = whole(values, given.steps, workers, given.save_every, engine=engine)
+            walls.append(wall)
+            ratio = f"{wall * workers / total:.2f} and {cpu / total_cpu:.2f} times the steps alone"
+            label = f"{engine}, {workers} worker{'s' * (workers > 1)}"
+            print(f"{label:<21} {wall:7.2f} s {cpu:21.2f} s: {ratio}")
+        print(f"2 workers are {walls[0] / walls[1]:.2f} times as fast as 1", flush=True)
     for runs in (1000, 100_000):
         command = [sys.executable, "-m", "benchmarks.ensembles", "--memory", str(runs)]
         subprocess.run(command, check=True)

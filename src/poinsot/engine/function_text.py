@@ -124,7 +124,7 @@ class Function:
 
     @cached_property
     def above(self) -> dict[str, str]:
-        """The last block that is on every way to each: its immediate dominator [CHK01]."""
+        """The last block that is on every way to each: its immediate dominator."""
         place = {name: k for k, name in enumerate(self.order)}
         found = {self.entry: self.entry}
         changed = True

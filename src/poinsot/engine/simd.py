@@ -101,7 +101,12 @@ class Registers:
         """Return the object file of the kernel, made by a process of its own."""
         bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
         asked = bitcode, self.leaves, self.level, self.abreast
-        done = subprocess.run(command(__name__), input=pickle.dumps(asked), stdout=subprocess.PIPE)
+        done = subprocess.run(
+            command(__name__),
+            input=pickle.dumps(asked),
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for the study that waits, which ends this as well
+        )
         if done.returncode:
             raise BuildError("LLVM could not translate the kernel; use engine='compiled'")
         code, reason = pickle.loads(done.stdout)

@@ -1,0 +1,38 @@
+"""Kernels of mechanisms that are kept in files."""
+
+import pytest
+
+from poinsot.engine import kept, machine_code
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(machine_code, "of_the_user", lambda: tmp_path)
+    return tmp_path / "kernels"
+
+
+def test_a_kernel_is_read_as_it_was_written(folder):
+    name = kept.name_of("source", "text", ending=".o")
+    assert kept.read(name) is None
+    kept.write(name, b"code")
+    assert kept.read(name) == b"code"
+    assert [each.name for each in folder.iterdir()] == [name]
+
+
+def test_a_damaged_file_is_not_taken(folder):
+    kept.write("one.o", b"code of a kernel")
+    path = folder / "one.o"
+    for content in (path.read_bytes()[:-1], path.read_bytes()[:10], b""):
+        path.write_bytes(content)
+        assert kept.read("one.o") is None
+
+
+def test_other_texts_have_other_names():
+    names = {kept.name_of(*texts, ending=".o") for texts in (("ab", "c"), ("a", "bc"), ("abc",))}
+    assert len(names) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(folder):
+    folder.write_text("no folder")
+    kept.write("one.o", b"code")
+    assert kept.read("one.o") is None
