@@ -60,17 +60,16 @@ def four_bar() -> ps.Model:
 
 @dataclass(frozen=True)
 class Family:
-    """Runs of a mechanism: between which values numbers are drawn, steps, and how it is run."""
+    """Runs of a mechanism: between which values numbers are drawn, and how it is run."""
 
     model: Callable[[], ps.Model]
     box: dict[str, tuple[float, float]]
-    steps: int = 300
     options: dict[str, str] = field(default_factory=dict)
 
     def prepare(self, runs: int) -> tuple[Numbers, Any]:
         """Return the numbers of its runs, as functions of parameters, and their values."""
         values = ps.latin_hypercube(self.box, runs)
-        options = {"step": 1e-3, "t_end": 1e-3 * self.steps, "save_every": self.steps}
+        options = {"step": 1e-3, "t_end": 1.0, "save_every": 1000}
         own = Parameters.of(self.model(), values)
         cases = Cases(own, dict.fromkeys(values, ()), {**options, **self.options})
         rows = np.column_stack(list(values.values()))
@@ -83,21 +82,21 @@ def families() -> dict[str, Family]:
     turned = {"gravity.z": (-12.0, -1.0), "initial.bar0.angular_velocity.z": (0.5, 1.5)}
     found = {
         f"chain of {n}": Family(
-            lambda n=n: chain(n), {f"bodies.bar{n - 1}.mass": (0.5, 2.0), **turned}, steps
+            lambda n=n: chain(n), {f"bodies.bar{n - 1}.mass": (0.5, 2.0), **turned}
         )
-        for n, steps in {1: 1000, 3: 500, 6: 300, 10: 200, 20: 100}.items()
+        for n in (1, 3, 6, 10, 20)
     }
     rubbed = {"forces.friction.coulomb": (0.0, 1.0), "forces.spring.stiffness": (0.1, 0.5)}
     found["spatial slider-crank"] = Family(model, BOX)
     found["the same with spring and dry friction"] = Family(damped, BOX | rubbed)
-    found["the same, ph-mp-ggl"] = Family(model, BOX, 100, {"scheme": "ph-mp-ggl"})
+    found["the same, ph-mp-ggl"] = Family(model, BOX, {"scheme": "ph-mp-ggl"})
     bars = {"bodies.bar1.mass": (0.5, 2.0), "gravity.y": (-12.0, -1.0)}
     found["four-bar, redundant constraints"] = Family(four_bar, bars)
     return found
 
 
 def pace(runs: Runs, varied: Any) -> tuple[float, Any]:
-    """Return what a step of a run costs [us], at best of five times, and where runs end."""
+    """Return what a step of a run costs [us], the best of five times, and where runs end."""
     steps, best = runs.job.times.size - 1, float("inf")
     for _ in range(5):
         begun = time.process_time()

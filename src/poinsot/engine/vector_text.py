@@ -263,10 +263,13 @@ class VectorText:
     def _put(self, kind: str, value: str, place: str, align: int, mask: str) -> None:
         """Write a row of numbers; those of runs that are elsewhere stay."""
         wide = self.wide(kind)
-        if mask != self.all:
-            before = self.new(f"load {wide}, ptr {place}, align {align}")
-            value = self.new(f"select {self.flags} {mask}, {wide} {value}, {wide} {before}")
-        self.say(f"store {wide} {value}, ptr {place}, align {align}")
+        if mask == self.all:
+            self.say(f"store {wide} {value}, ptr {place}, align {align}")
+            return
+        name = f"llvm.masked.store.{self._suffix(kind)}.p0"
+        self._declare("void", name, wide, "ptr", "i32", self.flags)
+        where = f"ptr {place}, i32 {align}, {self.flags} {mask}"
+        self.say(f"call void @{name}({wide} {value}, {where})")
 
     def _suffix(self, kind: str) -> str:
         short = {"double": "f64", "float": "f32", "ptr": "p0"}.get(kind, kind)
