@@ -101,6 +101,8 @@ class Registers:
         """Return the object file of the kernel, made by a process of its own."""
         bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
         asked = bitcode, self.leaves, self.level, self.abreast
+        what = f"compiling the mechanism for {self.abreast} runs at once"
+        print(f"poinsot: {what}: once, about 10 to 30 s", file=sys.stderr, flush=True)
         done = subprocess.run(
             command(__name__),
             input=pickle.dumps(asked),

@@ -220,7 +220,7 @@ class _Writer(VectorText):
             before = self.label
             self.begin(inside)
             self.there.add(mask.name)
-        self._phis(block, mask)
+        self._phis(block)
         for each in block.rest:
             self.instruction(each, mask.name)
         edges = self._go_on(block, mask)
@@ -231,7 +231,9 @@ class _Writer(VectorText):
             self._merge(before, after, values, edges, {})
         self.masks |= edges
 
-    def _is_long(self, block: Block) -> bool:
+    @staticmethod
+    def _is_long(block: Block) -> bool:
+        """Tell whether a block is worth a branch around it, or must not be met where no run is."""
         return len(block.rest) > SHORT or any(each.opcode in GUARDED for each in block.rest)
 
     def _is_seen(self, each: Instruction, block: str) -> bool:
@@ -263,7 +265,7 @@ class _Writer(VectorText):
                 )
                 edges[edge] = Mask(name, mask.of, mask.condition, mask.holds)
 
-    def _phis(self, block: Block, mask: Mask) -> None:
+    def _phis(self, block: Block) -> None:
         """Put values together that come from several blocks, unless this is a loop's first one."""
         if block.name in self.function.loops:
             return
