@@ -180,12 +180,13 @@ def ensemble(
             if kernel and recipe is None:
                 raise InputError(f"engine='{kernel}' cannot take these runs: {reason}")
         worker = Worker(key, cases, measures, samples, recipe, OnDevice if device else Arena)
-        full = (model.simulation or Simulation()).options(**options)
-        alone = BUILDING if recipe is None else _duration(recipe, full)
-        if recipe is not None and not device:
+        alone = BUILDING
+        if recipe is not None:
+            full = (model.simulation or Simulation()).options(**options)
+            alone = _duration(recipe, full)
             long = full["engine"] == "auto" and runs * alone > WORTH_COMPILING
-            if kernel or (long and _pays(cases, recipe.row)):
-                worker = _in_registers(worker, recipe, required=bool(kernel))
+            if kernel == SIMD or (long and _pays(cases, recipe.row)):
+                worker = _in_registers(worker, recipe, required=kernel == SIMD)
         size = _chunk(alone, samples, measures.width)
         if device:
             size = max(1, ROOM_OF_DEVICE // (8 * samples * max(1, measures.width)))
