@@ -162,6 +162,7 @@ def test_code_is_made_for_what_the_processor_can_do(monkeypatch, able, level):
 
     monkeypatch.setattr(machine_code.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: dict.fromkeys(able, True))
+    monkeypatch.setattr(machine_code, "abilities", machine_code.abilities.__wrapped__)
     assert machine_code.processor.__wrapped__() == level
 
 
@@ -338,7 +339,7 @@ def test_where_nothing_at_all_can_be_written_builds_fail_and_look_ups_do_not(now
 
 def child(code, monkeypatch):
     """Let builds be processes that run this code."""
-    monkeypatch.setattr(build, "_command", lambda: (sys.executable, "-c", code))
+    monkeypatch.setattr(build, "command", lambda module: (sys.executable, "-c", code))
 
 
 def test_a_full_disk_is_told_and_the_reference_engine_runs(tmp_path, monkeypatch):
