@@ -1,5 +1,5 @@
-"""Short names: citation keys lead to the bibliography, NumPy's types go by their own names, words
-in shapes are not linked, and a method has one signature.
+"""A short reference: citation keys lead to the bibliography, NumPy's types go by their own names,
+words in shapes are not linked, a method has one signature, and nothing is said twice.
 """
 
 import re
@@ -7,7 +7,8 @@ import re
 import numpy as np
 from docutils import nodes
 from numpy.typing import ArrayLike, NDArray
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc, desc_annotation, desc_name, literal_strong, pending_xref
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
@@ -15,16 +16,20 @@ from sphinx.util.typing import stringify_annotation
 
 #: [KB24] or [KB24, eq. (72)]; the keys are headings of the bibliography.
 CITED = re.compile(r"\[([A-Z]+\d\d)(?:, [^\[\]]+)?\]")
-#: What NumPy's aliases are written out to, and the name that a reader knows.
+#: What types are written out to, and the name that a reader knows.
 TYPES = {
-    stringify_annotation(alias, "smart"): name
+    stringify_annotation(alias, mode): name
+    for mode in ("smart", "fully-qualified-except-typing")
     for alias, name in (
         (ArrayLike, "ArrayLike"),
         (NDArray[np.float64], "NDArray"),
         (NDArray[np.bool_], "NDArray"),
         (NDArray[np.intp], "NDArray"),
     )
-}
+} | {"collections.abc.Callable": "Callable", "poinsot.so3.Rotation |": "Rotation |"}
+#: An array in the signature of a property.
+ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]")
+DASH = " \N{EN DASH} "  # between a parameter and its description
 
 
 class LinkCitations(SphinxPostTransform):
@@ -70,6 +75,65 @@ class LeaveWords(SphinxPostTransform):
                 link.parent.replace(link, link.children)
 
 
+class SayOnce(SphinxPostTransform):
+    """Give parameters with one description one line; leave out those that are attributes, too.
+
+    "start, end (float) - Interval [s]" instead of two lines with the same words.
+    """
+
+    default_priority = 4  # before references are resolved
+
+    def run(self):
+        for items in list(self.document.findall(nodes.bullet_list)):
+            if isinstance(items.parent, nodes.field_body):
+                self._leave_out(items, items.parent.parent)
+                self._join(items)
+        for annotation in list(self.document.findall(desc_annotation)):
+            if ARRAY.search(annotation.astext()):
+                annotation.children = [nodes.Text(ARRAY.sub("NDArray", annotation.astext()))]
+
+    def _leave_out(self, items, field):
+        own = [part for part in field.parent.parent if isinstance(part, desc)]
+        names = {name.astext() for part in own for name in part[0].findall(desc_name)}
+        described = {name.strip() for several in names for name in several.split(",")}
+        for item in list(items):
+            head, words = _halves(item[0])
+            if not words and head[0].astext() in described:
+                items.remove(item)
+        if not items.children:
+            field.parent.remove(field)
+
+    def _join(self, items):
+        said, types, kept = "", "", None
+        for item in list(items):
+            head, words = _halves(item[0])
+            description = "".join(word.astext() for word in words)
+            kind = "".join(part.astext() for part in head[1:])
+            if kept is None or not words or description != said:
+                said, types, kept = description, kind, item[0]
+                continue
+            items.remove(item)
+            before, after = _halves(kept)
+            if kind == types:
+                names = [part for part in before if isinstance(part, literal_strong)]
+                at = before.index(names[-1]) + 1
+                before[at:at] = [nodes.Text(", "), head[0]]
+            else:
+                before += [nodes.Text(", "), *head]
+                types = kind
+            kept.children = []
+            kept += [*before, nodes.Text(DASH), *after]
+
+
+def _halves(paragraph):
+    """Return what names a parameter, with its type, and its description."""
+    parts = list(paragraph)
+    for at, part in enumerate(parts):
+        if isinstance(part, nodes.Text) and part == DASH:
+            return parts[:at], parts[at + 1 :]
+    return parts, []
+
+
 def _is_prose(node):
     while node.parent is not None:
         node = node.parent
@@ -98,9 +162,16 @@ def one_signature():
     ModuleAnalyzer.analyze = without_overloads
 
 
+def whole_sentences():
+    """Take the first words of a property for what they are, not for a type before a colon."""
+    GoogleDocstring._parse_attribute_docstring = lambda self: self._dedent(self._consume_to_end())
+
+
 def setup(app):
     """Register with Sphinx."""
     one_signature()
+    whole_sentences()
+    app.add_post_transform(SayOnce)
     app.add_post_transform(LeaveWords)
     app.add_post_transform(LinkCitations)
     app.connect("object-description-transform", shorten_types, priority=400)
