@@ -16,19 +16,32 @@ from sphinx.util.typing import stringify_annotation
 
 #: [KB24] or [KB24, eq. (72)]; the keys are headings of the bibliography.
 CITED = re.compile(r"\[([A-Z]+\d\d)(?:, [^\[\]]+)?\]")
+
+
+def written_out(alias, mode):
+    """Return a type as Sphinx writes it; "short" is without modules."""
+    long = stringify_annotation(alias, "smart" if mode == "short" else mode)
+    return re.sub(r"~(\w+\.)+", "", long) if mode == "short" else long
+
+
 #: What types are written out to, and the name that a reader knows.
 TYPES = {
-    stringify_annotation(alias, mode): name
-    for mode in ("smart", "fully-qualified-except-typing")
+    written_out(alias, mode): name
+    for mode in ("smart", "fully-qualified-except-typing", "short")
     for alias, name in (
         (ArrayLike, "ArrayLike"),
         (NDArray[np.float64], "NDArray"),
         (NDArray[np.bool_], "NDArray"),
         (NDArray[np.intp], "NDArray"),
     )
-} | {"collections.abc.Callable": "Callable", "poinsot.so3.Rotation |": "Rotation |"}
-#: An array in the signature of a property.
-ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]")
+} | {
+    "~collections.abc.Callable": "Callable",
+    "collections.abc.Callable": "Callable",
+    "poinsot.so3.Rotation |": "Rotation |",
+}
+#: An array of other numbers, and how a type begins that has to be shortened.
+ARRAY = re.compile(r"ndarray\[tuple\[Any, (?:\.\.\.|…)\], dtype\[\w+\]\]")
+LONG = re.compile(r"_Buffer|ndarray\[")
 DASH = " \N{EN DASH} "  # between a parameter and its description
 
 
@@ -89,8 +102,16 @@ class SayOnce(SphinxPostTransform):
                 self._leave_out(items, items.parent.parent)
                 self._join(items)
         for annotation in list(self.document.findall(desc_annotation)):
-            if ARRAY.search(annotation.astext()):
-                annotation.children = [nodes.Text(ARRAY.sub("NDArray", annotation.astext()))]
+            if LONG.search(annotation.astext()):
+                annotation.children = [nodes.Text(shortened(annotation.astext()))]
+        for paragraph in list(self.document.findall(nodes.paragraph)):
+            head, words = _halves(paragraph)
+            if any(LONG.search(part.astext()) for part in head):
+                first = [part for part in head[:1] if isinstance(part, literal_strong)]
+                kind = "".join(part.astext() for part in head[len(first) :])
+                paragraph.children = []
+                paragraph += [*first, nodes.Text(shortened(kind))]
+                paragraph += [nodes.Text(DASH), *words] if words else []
 
     def _leave_out(self, items, field):
         own = [part for part in field.parent.parent if isinstance(part, desc)]
@@ -98,7 +119,8 @@ class SayOnce(SphinxPostTransform):
         described = {name.strip() for several in names for name in several.split(",")}
         for item in list(items):
             head, words = _halves(item[0])
-            if not words and head[0].astext() in described:
+            name = head[0].astext()
+            if name.startswith("_") or (not words and name in described):
                 items.remove(item)
         if not items.children:
             field.parent.remove(field)
@@ -142,13 +164,18 @@ def _is_prose(node):
     return True
 
 
+def shortened(written):
+    """Return a type as a reader would write it."""
+    for long, short in TYPES.items():
+        written = written.replace(long, short)
+    return ARRAY.sub("NDArray", written)
+
+
 def shorten_types(app, domain, kind, content):
     """Write NumPy's types short, before they are merged into the description of parameters."""
     for annotations in app.env.current_document.autodoc_annotations.values():
         for name, written in annotations.items():
-            for long, short in TYPES.items():
-                written = written.replace(long, short)
-            annotations[name] = written
+            annotations[name] = shortened(written)
 
 
 def one_signature():
