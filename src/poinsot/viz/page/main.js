@@ -77,6 +77,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { th
 
 const pace = makePace();
 let still = 0, sharp = false; // what rests for a while is painted as finely as it can be
+let told = 0; // when numbers were written; where pictures come late, not for each of them
 const tick = (now) => {
   waits = false;
   if (player.playing) player.advance(last ? Math.min(0.1, (now - last) / 1000) : 0);
@@ -92,6 +93,9 @@ const tick = (now) => {
   if (level && !player.playing) still = setTimeout(() => { sharp = true; changed(); }, 200);
   label(poses, view, shown.names);
   scale(view, shown);
+  if (player.playing && pace.level && now - told < 100) return;
+  told = now;
+  player.say();
   mark(player.now, moment);
 };
 changed();
