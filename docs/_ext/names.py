@@ -37,6 +37,8 @@ TYPES = {
 } | {
     "~collections.abc.Callable": "Callable",
     "collections.abc.Callable": "Callable",
+    "collections.abc.Sequence": "Sequence",
+    "~poinsot.so3.Rotation |": "Rotation |",
     "poinsot.so3.Rotation |": "Rotation |",
 }
 #: An array of other numbers, and how a type begins that has to be shortened.
@@ -106,7 +108,7 @@ class SayOnce(SphinxPostTransform):
                 annotation.children = [nodes.Text(shortened(annotation.astext()))]
         for paragraph in list(self.document.findall(nodes.paragraph)):
             head, words = _halves(paragraph)
-            if any(LONG.search(part.astext()) for part in head):
+            if LONG.search("".join(part.astext() for part in head)):
                 first = [part for part in head[:1] if isinstance(part, literal_strong)]
                 kind = "".join(part.astext() for part in head[len(first) :])
                 paragraph.children = []
