@@ -1,5 +1,5 @@
-"""A short reference: citation keys lead to the bibliography, NumPy's types go by their own names,
-words in shapes are not linked, a method has one signature, and nothing is said twice.
+"""A short reference: citation keys lead to the bibliography, and names to what they name; NumPy's
+types go by their own names, a method has one signature, and nothing is said twice.
 """
 
 import re
@@ -180,6 +180,22 @@ def shorten_types(app, domain, kind, content):
             annotations[name] = shortened(written)
 
 
+def find_name(app, env, node, contnode):
+    """Find what a docstring names without its module: `Result.stress` in a function of `viz`."""
+    name = node.get("reftarget", "")
+    if node.get("refdomain") != "py" or not re.fullmatch(r"[A-Z]\w+(\.\w+)?", name):
+        return None
+    objects = env.domains.python_domain.objects
+    found = [one for one in objects if one.endswith(f".{name}")]
+    best = (
+        f"poinsot.{name}" if f"poinsot.{name}" in objects else found[0] if len(found) == 1 else ""
+    )
+    if not best:
+        return None
+    page, anchor = objects[best].docname, objects[best].node_id
+    return make_refnode(app.builder, node["refdoc"], page, anchor, contnode, best)
+
+
 def one_signature():
     """Leave out overloads, which are for type checkers and have long types."""
     analyze = ModuleAnalyzer.analyze
@@ -203,5 +219,6 @@ def setup(app):
     app.add_post_transform(SayOnce)
     app.add_post_transform(LeaveWords)
     app.add_post_transform(LinkCitations)
+    app.connect("missing-reference", find_name)
     app.connect("object-description-transform", shorten_types, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
