@@ -16,7 +16,7 @@ const gridLines = (spacing, half) => {
   return new Float32Array(lines);
 };
 
-// Round meshes have fewer triangles where they are small, and what is hardly seen is a speck [pixels].
+// Round meshes have fewer triangles where they are small, and what is hardly seen is a speck [pixels of the screen].
 const COARSER = { ball: ["bead", 24], cylinder: ["peg", 10] }, SPECK = 4;
 // Outlines fade where they would cover a solid.
 const outlineOf = (pixels, least) => Math.min(1, Math.max(0, (pixels - least) / 10));
@@ -96,7 +96,7 @@ const makePicture = (canvas, data, motion, scales) => {
     return arrow(placed(poses, load.at), way, theme.applied, load.kind === "force" ? 1 : 2);
   };
 
-  // How large a solid is on the screen [pixels].
+  // How large a solid is on the page [pixels].
   const pixels = ({ p, body, position }, size, poses, { toScreen: M, grain }) => {
     const [x, y, z] = body === undefined ? p : placed(poses, [body, position]);
     return size / (grain * Math.max(1e-9 * size, M[3] * x + M[7] * y + M[11] * z + M[15]));
@@ -105,7 +105,7 @@ const makePicture = (canvas, data, motion, scales) => {
   const runs = new Map(), fresh = () => ({ outlined: [], plain: [], pins: [], first: 0, many: 0, thrown: 0, pinned: 0 });
 
   return (moment, poses, camera, shown, theme, visible, deformation, level) => {
-    const wanted = { body: true, joint: shown.joints, inertia: shown.inertia };
+    const wanted = { body: true, joint: shown.joints, inertia: shown.inertia }, dense = window.devicePixelRatio || 1;
     const opacity = (part) => part.opacity * (visible[part.owner ?? part.body] ?? 1);
     for (const tube of tubes) tube.fill(tube.shape(poses, moment));
     for (const skin of skins) skin.fill(skin.shape(moment, deformation));
@@ -126,8 +126,8 @@ const makePicture = (canvas, data, motion, scales) => {
         const seen = pixels(part, long, poses, camera), [coarser, limit] = COARSER[mesh] || [];
         if (part.group === "joint" && seen < 1) return;
         if (part.outlined) edged = part.outline = outlineOf(seen, level.outlines);
-        if (mesh !== "box" && seen < SPECK) mesh = "speck";
-        else if (coarser && seen * wide < limit * long) mesh = coarser;
+        if (mesh !== "box" && seen * dense < SPECK) mesh = "speck";
+        else if (coarser && seen * dense * wide < limit * long) mesh = coarser;
       }
       if (!runs.has(mesh)) runs.set(mesh, fresh());
       const run = runs.get(mesh);
