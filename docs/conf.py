@@ -32,7 +32,7 @@ extensions = [
     "sphinx-mathjax-offline",  # the pages open without a network
 ]
 exclude_patterns = ["_build", "jupyter_execute"]
-default_role = "code"
+default_role = "py:obj"  # code in docstrings, which leads to what it names
 
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3

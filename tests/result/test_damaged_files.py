@@ -51,6 +51,8 @@ def test_a_foreign_file_is_refused(tmp_path):
     refused(path, "not a result file: it is not netCDF")
     path.write_text("time,energy\n" * 100)
     refused(path, "not a result file: it is not netCDF")
+    (tmp_path / "model.yaml").write_text("poinsot: 1")
+    refused(tmp_path / "model.yaml", "simulate the model first: poinsot run .*model.yaml")
     xarray.Dataset({"a": ("x", [1.0, 2.0])}).to_netcdf(path, engine="h5netcdf")
     refused(path, "not written by Poinsot")
 

@@ -294,3 +294,24 @@ def test_frames_between_joints_get_mass_from_their_neighbours(read):
     assert model.bodies["ring 1"].mass > 0
     total = sum(body.mass for body in model.bodies.values())
     assert total == pytest.approx(3, rel=1e-14)
+
+
+@pytest.mark.parametrize("pitch", [np.pi / 2, -np.pi / 2])
+def test_a_pitch_of_a_quarter_turn_is_written_and_read_without_a_warning(read, pitch):
+    model = ps.Model()
+    turn = ps.Rotation.from_euler("xyz", (0.3, pitch, 0))
+    arm = model.add_body("arm", ps.Box(mass=1, size=(0.3, 0.2, 0.1)), rotation=turn)
+    hinge = ps.Revolute(model.ground, arm, point=(0, 0, 0), axis=turn.matrix[:, 2])
+    model.add_joint("hinge", hinge)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ps.errors.OmissionWarning)
+        text = model.to_urdf()
+    again, _ = read(text)
+    for name, (_, R_WB) in model.start_places().items():
+        body, other = model.bodies[name], again.bodies[name]
+        own, copy = (
+            R @ shape.inertia_B @ R.T
+            for R, shape in ((R_WB, body.shape), (again.start_places()[name][1], other.shape))
+        )
+        np.testing.assert_allclose(own, copy, atol=1e-12)

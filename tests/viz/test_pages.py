@@ -293,6 +293,75 @@ def test_a_mechanism_that_flies_away_is_followed(opened):
     assert np.ptp(far.reshape(-1, 3), axis=0).max() < 30
 
 
+SLOW = """(() => {
+    const canvas = document.getElementById('picture');
+    const ask = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (tick) => setTimeout(() => ask(tick), %s);
+    document.getElementById('play').click();
+})()"""
+SHARP = (
+    "document.getElementById('picture').width === document.getElementById('picture').clientWidth"
+)
+
+
+def test_late_pictures_are_less_fine_until_the_motion_is_paused(slider_crank, opened):
+    tab = opened(slider_crank)
+    move_slider(tab, 0.5)
+    before = tab.screenshot()
+    tab.evaluate(SLOW % "canvas.width > 0.6 * canvas.clientWidth ? 70 : 0")
+    tab.wait(f"!({SHARP})")
+    tab.evaluate("document.getElementById('play').click()")
+    tab.wait(SHARP)
+    move_slider(tab, 0.5)
+    until(lambda: changed(before, tab.screenshot()) < 20)
+
+
+def test_pictures_stay_sharp_where_less_is_not_faster(slider_crank, opened):
+    tab = opened(slider_crank)
+    tab.evaluate(SLOW % "400")
+    tab.wait(f"!({SHARP})")
+    tab.wait(SHARP)
+    paused = "document.getElementById('play').getAttribute('aria-label') === 'Play'"
+    assert not tab.evaluate(paused)
+
+
+def test_nothing_is_painted_while_nothing_changes(slider_crank, opened):
+    tab = opened(slider_crank)
+    tab.screenshot()
+    count = (
+        "window.painted = 0; const kind = WebGL2RenderingContext.prototype, own = kind.drawArrays;"
+        "kind.drawArrays = function (...given) { window.painted++; own.apply(this, given); };"
+    )
+    tab.evaluate(f"(() => {{ {count} }})()")
+    tab.settle()
+    assert tab.evaluate("window.painted") == 0
+    move_slider(tab, 0.5)
+    tab.settle()
+    assert tab.evaluate("window.painted") == 1
+
+
+def test_a_crowd_is_painted_in_a_few_calls_and_in_any_order(opened):
+    """More solids than a row of the texture has, and a mesh copies."""
+    count = (
+        "window.calls = 0; const kind = WebGL2RenderingContext.prototype;"
+        "const own = kind.drawElementsInstanced;"
+        "kind.drawElementsInstanced = function (...g) { window.calls++; own.apply(this, g); };"
+    )
+    covered = []
+    for order in (range(400), reversed(range(400))):
+        model = ps.Model(name="crowd")
+        for k in order:
+            place = (2.0 * (k % 20), 2.0 * (k // 20), 0.0)
+            model.add_body(f"box {k}", ps.Box(mass=1, size=(1.6, 1.6, 0.4)), position=place)
+        tab = opened(ps.simulate(model, h=0.1, t_end=0.1))
+        tab.evaluate(f"(() => {{ {count} }})()")
+        move_slider(tab, 0.5)
+        covered.append(np.ptp(tab.screenshot()[:, :780], axis=2) > 30)  # by something coloured
+        assert 0 < tab.evaluate("window.calls") <= 4
+    assert covered[0].sum() > 20_000
+    assert np.sum(covered[0] != covered[1]) < 0.25 * covered[0].sum()  # dark sides have less colour
+
+
 def test_dark_and_light_both_fit(slider_crank, opened):
     assert opened(slider_crank, dark=True).screenshot()[50:90, 400:600].mean() < 60
     assert opened(slider_crank).screenshot()[50:90, 400:600].mean() > 230

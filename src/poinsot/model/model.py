@@ -86,10 +86,12 @@ class Model(Contents):
     --------
     A pendulum that starts horizontally::
 
-        model = ps.Model(gravity=(0, 0, -9.81)) rod = model.add_body("rod", ps.Box(mass=1.0,
-        size=(0.5, 0.02, 0.02)), position=(0.25, 0, 0)) model.add_joint("hinge",
-        ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0))) result = ps.simulate(model,
-        h=0.01, t_end=5.0)
+        model = ps.Model(gravity=(0, 0, -9.81))
+        box = ps.Box(mass=1.0, size=(0.5, 0.02, 0.02))
+        rod = model.add_body("rod", box, position=(0.25, 0, 0))
+        hinge = ps.Revolute(model.ground, rod, point=(0, 0, 0), axis=(0, 1, 0))
+        model.add_joint("hinge", hinge)
+        result = ps.simulate(model, h=0.01, t_end=5.0)
     """
 
     def __init__(self, *, gravity: ArrayLike = (0.0, 0.0, 0.0), name: str = "model") -> None:

@@ -72,7 +72,10 @@ def load(path: str | os.PathLike[str]) -> Result:
     except OSError as error:
         raise InputError(f"load: cannot read '{place}': {error.strerror}") from None
     if begins != b"\x89HDF\r\n\x1a\n":
-        raise InputError(f"load: '{place}' is not a result file: it is not netCDF-4 (HDF5)")
+        remedy = ""
+        if place.suffix in (".yaml", ".yml"):
+            remedy = f"; simulate the model first: poinsot run {place} --output run.nc"
+        raise InputError(f"load: '{place}' is not a result file: it is not netCDF-4 (HDF5){remedy}")
     try:
         opening = Opening(place)
         _require_whole(opening, place)

@@ -1,5 +1,6 @@
 """Write a robot as URDF."""
 
+import warnings
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
@@ -18,6 +19,13 @@ WORLD = "world"
 def write_urdf(robot: Robot, meshes: Store | None) -> str:
     """Return the text; `meshes` keeps meshes in files."""
     return _Writer(robot, meshes).text()
+
+
+def roll_pitch_yaw(R: Array) -> Array:
+    """Return the angles of an origin [rad]; at a gimbal lock, those with a yaw of zero."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Gimbal lock")
+        return matrix_to_euler("xyz", R)
 
 
 class _Writer:
@@ -79,7 +87,7 @@ class _Writer:
     ) -> ElementTree.Element:
         """Add a joint."""
         element = add(self.root, "joint", name=name, type=kind)
-        add(element, "origin", xyz=at, rpy=matrix_to_euler("xyz", R))
+        add(element, "origin", xyz=at, rpy=roll_pitch_yaw(R))
         add(element, "parent", link=parent)
         add(element, "child", link=child)
         return element
@@ -161,7 +169,7 @@ class _Writer:
         element, place = add(self.root, "link", name=link.name), self.places[link.name]
         centre = relative(place, link.centre_in_world, link.rotation)
         inertial, J = add(element, "inertial"), link.inertia
-        add(inertial, "origin", xyz=centre[0], rpy=matrix_to_euler("xyz", centre[1]))
+        add(inertial, "origin", xyz=centre[0], rpy=roll_pitch_yaw(centre[1]))
         add(inertial, "mass", value=link.mass)
         entries = {f"i{'xyz'[i]}{'xyz'[j]}": J[i, j] for i in range(3) for j in range(i, 3)}
         add(inertial, "inertia", **entries)
@@ -182,7 +190,7 @@ class _Writer:
             return
         visual = add(element, "visual")
         place, turn = relative(self.places[link.name], at, R)
-        add(visual, "origin", xyz=place, rpy=matrix_to_euler("xyz", turn))
+        add(visual, "origin", xyz=place, rpy=roll_pitch_yaw(turn))
         geometry = add(visual, "geometry")
         if look.kind == "box":
             add(geometry, "box", size=look.sizes)

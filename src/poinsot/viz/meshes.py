@@ -1,7 +1,7 @@
 """Meshes of unit size, from -1/2 to 1/2 on every axis, with normals and a few outlines."""
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from poinsot.result import Array
 from poinsot.result.scene import Drawing
 
 ROUND = 40  # segments of a circle
-COARSE = 12  # segments of a bead, a small ball
+COARSE = 12  # segments of a bead, a small ball, and of a peg, a small cylinder
 SEAMS = 4  # lines along a round body, by which its spin is seen
 TURNS = 9  # of a spring
 UP = np.array([0.0, 0.0, 1.0])
@@ -33,22 +33,24 @@ class Mesh:
 
 @cache
 def mesh(shape: str) -> Mesh:
-    """Return a mesh by name: arrow, ball, bead, box, cone, cylinder, spring, tube with radius."""
+    """Return a mesh by name: arrow, ball, box, ..., or tube with its inner radius."""
     name, _, ratio = shape.partition(" ")
     if name == "tube":
-        return _tube(float(ratio))
-    known = {
+        return _closed(_tube(float(ratio)))
+    known: dict[str, Callable[[], Mesh]] = {
         "arrow": _arrow,
         "ball": _ball,
         "bead": lambda: _ball(COARSE),
         "box": _box,
         "cone": _cone,
         "cylinder": _cylinder,
+        "peg": lambda: _cylinder(COARSE),
+        "speck": lambda: _ball(4),
         "spring": _spring,
     }
     if name not in known:
         raise InputError(f"no mesh '{shape}'; known: {', '.join(known)}, tube")
-    return known[name]()
+    return _closed(known[name]())
 
 
 class Surface(NamedTuple):
@@ -121,9 +123,9 @@ def _box() -> Mesh:
     return _join([Mesh(square @ R.T, np.tile(R @ UP, (4, 1)), halves, ring) for R in turns])
 
 
-def _cylinder() -> Mesh:
-    side = _turned([(0.5, -0.5), (0.5, 0.5)], [(1, 0), (1, 0)], (0, 1))
-    return _join([side, *(_disc(0.0, 0.5, z) for z in (0.5, -0.5))])
+def _cylinder(around: int = ROUND) -> Mesh:
+    side = _turned([(0.5, -0.5), (0.5, 0.5)], [(1, 0), (1, 0)], (0, 1), around)
+    return _join([side, *(_disc(0.0, 0.5, z, around) for z in (0.5, -0.5))])
 
 
 def _tube(ratio: float) -> Mesh:
@@ -171,6 +173,18 @@ def _spring(wire: float = 0.09) -> Mesh:
     return _sheet(vertices.reshape(-1, 3), normals.reshape(-1, 3), s.size)
 
 
+def _closed(raw: Mesh) -> Mesh:
+    """Return a mesh with triangles counter-clockwise seen from outside, and each edge once."""
+    corners = raw.vertices[raw.triangles]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    outward = np.sum(across * raw.normals[raw.triangles].sum(axis=1), axis=1)
+    turned = np.where(outward[:, None] < 0, raw.triangles[:, ::-1], raw.triangles)
+    _, point = np.unique(np.round(raw.vertices, 9), axis=0, return_inverse=True)
+    _, first = np.unique(np.sort(point.reshape(-1)[raw.edges]), axis=0, return_index=True)
+    kept = np.linalg.norm(across, axis=1) > 1e-12
+    return replace(raw, triangles=turned[kept], edges=raw.edges[np.sort(first)])
+
+
 # -- parts -----------------------------------------------------------------------------------------
 
 
@@ -191,9 +205,9 @@ def _turned(
     return replace(sheet, edges=np.concatenate([sheet.edges, seams]))
 
 
-def _disc(inner: float, outer: float, z: float) -> Mesh:
+def _disc(inner: float, outer: float, z: float, around: int = ROUND) -> Mesh:
     up = (0.0, float(np.sign(z)))
-    return _turned([(inner, z), (outer, z)], [up, up])
+    return _turned([(inner, z), (outer, z)], [up, up], around=around)
 
 
 def _sheet(vertices: Array, normals: Array, columns: int, rims: Sequence[int] = ()) -> Mesh:

@@ -29,6 +29,7 @@ SCRIPTS = (
     "algebra.js",
     "motion.js",
     "canvas.js",
+    "screen.js",
     "lines.js",
     "tubes.js",
     "skins.js",
@@ -41,7 +42,7 @@ SCRIPTS = (
     "main.js",
 )
 #: Every picture needs these, whatever its bodies look like: bars, arrows, springs.
-ALWAYS = ("ball", "cone", "cylinder", "spring")
+ALWAYS = ("ball", "bead", "cone", "cylinder", "peg", "speck", "spring")
 
 
 def page(
@@ -178,8 +179,9 @@ def frame(html: str, height: int) -> str:
 def _data(stage: Stage) -> dict[str, Any]:
     film, index = stage.frames, stage.frames.index
     strongest = float(abs(stage.forces).max(initial=0.0)) or 1.0
-    shapes = {name: mesh(name) for name in ALWAYS}
-    shapes |= {solid.shape: solid.surface for solid in stage.solids}
+    known = {solid.shape for solid in stage.solids if solid.own is None} | set(ALWAYS)
+    shapes = {name: mesh(name) for name in sorted(known)}
+    shapes |= {solid.shape: solid.own for solid in stage.solids if solid.own is not None}
     hardest = float(abs(stage.applied).max(initial=0.0)) or 1.0
     azimuth, elevation = stage.view
     return {
@@ -190,7 +192,7 @@ def _data(stage: Stage) -> dict[str, Any]:
         "time": _pack(film.time, "<f4"),
         "position": _pack(film.position, "<f4"),
         "rotation": _pack(32767 * film.quat, "<i2"),
-        "meshes": {name: _mesh(shape) for name, shape in shapes.items()},
+        "meshes": {name: _mesh(shape, name in known) for name, shape in shapes.items()},
         "solids": [_solid(solid, index(solid.body)) for solid in stage.solids],
         "struts": [
             {
@@ -278,8 +280,9 @@ def _skin(skin: Skin) -> dict[str, Any]:
     }
 
 
-def _mesh(own: Mesh) -> dict[str, str]:
+def _mesh(own: Mesh, closed: bool) -> dict[str, Any]:
     return {
+        "closed": closed,
         "vertices": _pack(own.vertices, "<f4"),
         "normals": _pack(127 * own.normals, "<i1"),
         "triangles": _pack(own.triangles, "<u2"),

@@ -36,23 +36,23 @@ def gradient(
     Parameters
     ----------
     model : Model, PHSystem or function
-        What is simulated; or a function that makes it of values by name, for parameters that
+        What to simulate; or a function that makes it from values by name, for parameters that
         change several things at once.
     of : Loss
-        What it is judged by: `Final`, `Integral`, `Squares`, `FunctionOf`, or a sum of these.
+        The loss: `Final`, `Integral`, `Squares`, `FunctionOf`, or a sum of these.
     with_respect_to : sequence of str, or mapping
-        Paths of a model as in its file, such as `"bodies.rod.mass"`, `"joints.A.point"`,
-        `"forces.spring.stiffness"`, `"initial.rod.velocity"`; `"inputs.motor"` where `inputs` has
-        numbers or a `Table`, its samples; `"initial.angle"`, a state of a system. A mapping gives
-        them values. Those of a function that makes models are the names that it reads.
+        Paths as in a model file, such as `"bodies.rod.mass"`, `"joints.A.point"`,
+        `"forces.spring.stiffness"` and `"initial.rod.velocity"`; `"inputs.motor"`, where `inputs`
+        has numbers or a `Table`, for its samples; `"initial.angle"`, for a state of a system. If
+        `model` is a function, the names that it reads. A mapping gives them values.
     h, t_end, t_start, scheme, coordinates, x0, inputs, newton
-        As to `simulate`.
+        See `simulate`.
     engine : "auto", "reference" or "compiled"
-        What goes through the steps, forwards and backwards; "auto" takes machine code where it
-        can. `Gradient.engine` says which one went backwards.
+        Engine of both sweeps, forwards and backwards; "auto" uses the compiled one where
+        possible. `Gradient.engine` is the one that was used backwards.
     memory : float
-        So much do saved states take at most [bytes]; of longer runs, steps between are computed
-        again.
+        Largest memory for saved states [bytes]. For longer runs, the states in between are
+        computed again.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def gradient(
     Raises
     ------
     NoDerivativeError
-        Where there is no derivative: a step that failed or had to be taken in pieces, an event
-        that ends the run or changes the model, a value that cannot be changed.
+        If there is no derivative: a step failed or was split, an event ends the run or changes
+        the model, or a value cannot be changed.
     InputError
-        Among others, where engine="compiled" cannot go backwards through the run.
+        If an argument is invalid, or engine="compiled" cannot go backwards through this run.
     """
     if not isinstance(of, Loss):
         raise InputError(f"of: expected a loss such as ps.analysis.Final(...), got {of!r}")
@@ -102,9 +102,9 @@ def sensitivities(
     of : str or sequence of str
         Channels as in `Model.add_sensor`, or formulas of them.
     model, with_respect_to, h, t_end, t_start, scheme, coordinates, x0, inputs, newton, memory
-        As to `gradient`.
+        See `gradient`.
     engine : "auto", "reference" or "compiled"
-        What takes the steps of the run itself.
+        Engine of the run itself.
     """
     run = Run.of(model, with_respect_to, h=h, t_end=t_end, **options)
     return Forward(run, [of] if isinstance(of, str) else list(of)).sensitivities()

@@ -12,7 +12,7 @@ from poinsot.ph.matrices import Array, Vector
 
 @dataclass(frozen=True, eq=False)
 class Gradient:
-    """A number that a run was judged by, and its derivatives.
+    """A loss and its derivatives; result of `gradient`.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Gradient:
     by : mapping
         Parameter -> derivative, in the shape of the parameter.
     engine : str
-        What went through the steps backwards: "compiled" or "reference".
+        Engine of the backward sweep: "compiled" or "reference".
     """
 
     value: float
@@ -40,16 +40,16 @@ class Gradient:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivities:
-    """What was measured in a run, and its derivatives by parameters, over time.
+    """Channels over time and their derivatives; result of `sensitivities`.
 
     Parameters
     ----------
     time : (times,)
         The ends of steps, and the start [s].
     values : mapping
-        What was asked for -> its values, (times, ...).
+        Channel -> its values, (times, ...).
     by : mapping
-        The same -> parameter -> derivative, (times, ..., and the shape of the parameter).
+        Channel -> parameter -> derivative, (times, ..., then the shape of the parameter).
     """
 
     time: Vector
@@ -57,7 +57,7 @@ class Sensitivities:
     by: Mapping[str, Mapping[str, Array]]
 
     def __getitem__(self, name: str) -> Mapping[str, Array]:
-        """Return the derivatives of something that was asked for, by parameter."""
+        """Return the derivatives of a channel, by parameter."""
         return self.by[name]
 
     def at(self, times: ArrayLike) -> "Sensitivities":
@@ -79,7 +79,7 @@ class Sensitivities:
     def jacobian(self) -> Array:
         """The Jacobian: a row for each number and time, a column for each number of parameters.
 
-        Rows go through what was asked for, then through times, then through components.
+        Rows are ordered by channel, then by time, then by component.
         """
         rows = []
         for name, values in self.values.items():

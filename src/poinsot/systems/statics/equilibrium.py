@@ -40,10 +40,10 @@ FLUTTER = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """What a joint does at rest, or in a steady motion, at its point, world axes.
+    """Reaction of a joint at rest or in a steady motion, at its point, world axes.
 
-    `force` [N] and `torque` [N m] on its second body, `force_a` and `torque_a` on its first; (3,).
-    Not `complete`: constraints repeat each other, and this is the smallest of many distributions.
+    `force` [N] and `torque` [N m] act on its second body, `force_a` and `torque_a` on its first;
+    (3,). `complete` is False for redundant constraints: this is the smallest possible reaction.
     """
 
     force: Vector
@@ -99,7 +99,7 @@ class Balanced:
         return found[name]
 
     def position(self, body: str) -> Vector:
-        """Return where a body or marker is [m], world axes; (3,)."""
+        """Return the position of a body or marker [m], world axes; (3,)."""
         return np.asarray(self._body(body).position[-1])
 
     def rotation(self, body: str) -> Vector:

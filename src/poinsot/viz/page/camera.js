@@ -72,8 +72,8 @@ const makeCamera = (canvas, home, changed) => {
       const aspect = canvas.clientWidth / Math.max(1, canvas.clientHeight);
       // A narrow window shows as much from side to side as a wide one from top to bottom.
       const angle = aspect < 1 ? 2 * Math.atan(Math.tan(ANGLE / 2) / aspect) : ANGLE;
-      const pixel = 2 * camera.distance * Math.tan(angle / 2) / Math.max(1, canvas.clientHeight); // m, at the target
-      return { eye, target, near, view, pixel, toScreen: multiply(perspective(angle, aspect, near, far), view) };
+      const grain = 2 * Math.tan(angle / 2) / Math.max(1, canvas.clientHeight); // of a pixel, m at 1 m
+      return { eye, target, near, view, grain, pixel: grain * camera.distance, toScreen: multiply(perspective(angle, aspect, near, far), view) };
     },
   };
 };

@@ -3,8 +3,11 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const canvas = document.getElementById("picture"), trouble = document.getElementById("trouble");
 const motion = readMotion(data);
-let dirty = true, last = 0, theme = readTheme();
-const changed = () => { dirty = true; };
+let waits = false, last = 0, theme = readTheme();
+const changed = () => {
+  if (!waits) requestAnimationFrame((now) => tick(now));
+  waits = true;
+};
 
 const boxes = Object.fromEntries(["traces", "joints", "inertia", "reactions", "applied", "axes", "names", "grid"].map((name) => [name, document.getElementById(`show-${name}`)]));
 const follow = document.getElementById("follow");
@@ -72,19 +75,27 @@ canvas.addEventListener("webglcontextrestored", () => { paint = makePicture(canv
 new ResizeObserver(changed).observe(canvas);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme = readTheme(); changed(); });
 
+const pace = makePace();
+let still = 0, sharp = false; // what rests for a while is painted as finely as it can be
+let told = 0; // when numbers were written; where pictures come late, not for each of them
 const tick = (now) => {
-  if (player.playing) player.advance(Math.min(0.1, (now - last) / 1000));
-  last = now;
-  if (dirty) {
-    dirty = false;
-    const factor = deformation.factor(), moment = motion.find(player.now), poses = motion.poses(moment, factor);
-    const view = camera.look(follow.checked ? sub(middle(poses), first) : [0, 0, 0]);
-    const shown = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.checked]));
-    if (paint) paint(moment, poses, view, shown, theme, visible, factor);
-    label(poses, view, shown.names);
-    scale(view, shown);
-    mark(player.now, moment);
-  }
-  requestAnimationFrame(tick);
+  waits = false;
+  if (player.playing) player.advance(last ? Math.min(0.1, (now - last) / 1000) : 0);
+  last = player.playing ? now : 0;
+  const factor = deformation.factor(), moment = motion.find(player.now), poses = motion.poses(moment, factor);
+  const view = camera.look(follow.checked ? sub(middle(poses), first) : [0, 0, 0]);
+  const shown = Object.fromEntries(Object.entries(boxes).map(([name, box]) => [name, box.checked]));
+  if (player.playing) pace.paint(now); else pace.rest();
+  const level = sharp && !player.playing ? 0 : pace.level;
+  if (paint) paint(moment, poses, view, shown, theme, visible, factor, LEVELS[level]);
+  sharp = false;
+  clearTimeout(still);
+  if (level && !player.playing) still = setTimeout(() => { sharp = true; changed(); }, 200);
+  label(poses, view, shown.names);
+  scale(view, shown);
+  if (player.playing && pace.level && now - told < 100) return;
+  told = now;
+  player.say();
+  mark(player.now, moment);
 };
-requestAnimationFrame(tick);
+changed();

@@ -3,7 +3,7 @@
 const readTheme = () => {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
-  const colours = Object.fromEntries(["grid", "edge", "reaction", "applied"].map((name) => [name, rgb(read(`--${name}`))]));
+  const colours = Object.fromEntries(["above", "below", "grid", "edge", "reaction", "applied"].map((name) => [name, rgb(read(`--${name}`))]));
   return { ...colours, shadow: parseFloat(read("--shadow")) };
 };
 
@@ -15,6 +15,11 @@ const gridLines = (spacing, half) => {
   }
   return new Float32Array(lines);
 };
+
+// Round meshes have fewer triangles where they are small, and what is hardly seen is a speck [pixels of the screen].
+const COARSER = { ball: ["bead", 24], cylinder: ["peg", 10] }, SPECK = 4;
+// Outlines fade where they would cover a solid.
+const outlineOf = (pixels, least) => Math.min(1, Math.max(0, (pixels - least) / 10));
 
 // The length of an arrow [m] for each newton, or newton metre: the strongest that is shown is as long as the parts.
 const arrowScales = (data, motion) => {
@@ -36,16 +41,15 @@ const arrowScales = (data, motion) => {
 };
 
 const makePicture = (canvas, data, motion, scales) => {
-  const gl = canvas.getContext("webgl2", { antialias: true, stencil: true, alpha: true });
+  const gl = canvas.getContext("webgl2", { antialias: false, stencil: true, alpha: false });
   if (!gl) return null;
-  const solids = solidPainter(gl, data.meshes), lines = linePainter(gl);
+  const screen = makeScreen(gl, canvas), crowd = makeCrowd(gl);
+  const sky = skyPainter(gl), solids = solidPainter(gl, data.meshes), lines = linePainter(gl);
   const edges = {};
-  for (const [name, mesh] of Object.entries(data.meshes)) edges[name] = lines.outline(edgesOf(mesh), solids.instances(name));
+  for (const [name, mesh] of Object.entries(data.meshes)) edges[name] = lines.outline(edgesOf(mesh));
   const { size, grain } = data, sun = unit([0.35, -0.45, 1.0]);
   const outlined = (part) => part.group === "body" && (part.mesh !== "cylinder" || part.scale[0] > 0.03 * grain);
-  // What has outlines comes first, so that these are painted for the first solids of each mesh.
-  const parts = data.solids.map((solid) => ({ ...solid, colour: rgb(solid.colour), outlined: outlined(solid) }))
-    .sort((a, b) => b.outlined - a.outlined);
+  const parts = data.solids.map((solid) => ({ ...solid, colour: rgb(solid.colour), outlined: outlined(solid) }));
   const stops = data.colours && data.colours.stops.map(rgb);
   const tubes = data.tubes.map((tube, k) => {
     const mesh = `tube of ${k}`, fill = solids.store(mesh, unpack(tube.triangles, Uint16Array));
@@ -63,10 +67,8 @@ const makePicture = (canvas, data, motion, scales) => {
   };
   const tip = lines.path(new Float32Array(6));
   const XYZ = [[0.84, 0.15, 0.16], [0.17, 0.63, 0.17], [0.12, 0.35, 0.75]];
-  const frames = gl.createBuffer();
-  const triad = [0, 1, 2].map((k) => lines.outline(new Float32Array([0, 0, 0, +(k === 0), +(k === 1), +(k === 2)]), frames));
-  const spacing = data.spacing, half = 15, still = gl.createBuffer();
-  const grid = lines.outline(gridLines(spacing, half), still);
+  const triad = [0, 1, 2].map((k) => lines.outline(new Float32Array([0, 0, 0, +(k === 0), +(k === 1), +(k === 2)])));
+  const spacing = data.spacing, half = 15, grid = lines.outline(gridLines(spacing, half));
   const floorHeight = data.low[2] - 0.01 * size;
   const grey = rgb("#8b929c"), rubber = rgb("#7a8694");
 
@@ -94,28 +96,16 @@ const makePicture = (canvas, data, motion, scales) => {
     return arrow(placed(poses, load.at), way, theme.applied, load.kind === "force" ? 1 : 2);
   };
 
-  const fit = () => {
-    const ratio = window.devicePixelRatio || 1;
-    const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-    gl.viewport(0, 0, width, height);
+  // How large a solid is on the page [pixels].
+  const pixels = ({ p, body, position }, size, poses, { toScreen: M, grain }) => {
+    const [x, y, z] = body === undefined ? p : placed(poses, [body, position]);
+    return size / (grain * Math.max(1e-9 * size, M[3] * x + M[7] * y + M[11] * z + M[15]));
   };
+  // Opaque solids with the same mesh are painted together: first those with outlines, arrows last.
+  const runs = new Map(), fresh = () => ({ outlined: [], plain: [], pins: [], first: 0, many: 0, thrown: 0, pinned: 0 });
 
-  // Solids with the same mesh are painted together.
-  const runs = new Map();
-  const write = (list, poses, opacity) => {
-    const values = new Float32Array(STRIDE * list.length);
-    list.forEach((part, k) => writeInstance(values, STRIDE * k, part, part.body === undefined ? null : poses[part.body], opacity(part)));
-    return values;
-  };
-  const paintRun = (mesh, list, poses, opacity) => {
-    solids.place(mesh, write(list, poses, opacity));
-    solids.paint(mesh, list.length);
-  };
-
-  return (moment, poses, camera, shown, theme, visible, deformation) => {
-    fit();
-    const wanted = { body: true, joint: shown.joints, inertia: shown.inertia };
+  return (moment, poses, camera, shown, theme, visible, deformation, level) => {
+    const wanted = { body: true, joint: shown.joints, inertia: shown.inertia }, dense = window.devicePixelRatio || 1;
     const opacity = (part) => part.opacity * (visible[part.owner ?? part.body] ?? 1);
     for (const tube of tubes) tube.fill(tube.shape(poses, moment));
     for (const skin of skins) skin.fill(skin.shape(moment, deformation));
@@ -124,58 +114,92 @@ const makePicture = (canvas, data, motion, scales) => {
       ...shown.applied ? data.loads.flatMap((load, k) => applied(load, k, poses, moment, theme, per)) : [],
     ];
     const clear = [];
-    runs.forEach((run) => { run.list.length = run.edged = run.thrown = 0; });
+    runs.forEach((run) => { run.outlined.length = run.plain.length = run.pins.length = 0; });
     const sort = (part) => {
       const o = opacity(part);
+      part.outline = 1;
       if (o < 0.01) return;
       if (o < 1) { clear.push(part); return; }
-      if (!runs.has(part.mesh)) runs.set(part.mesh, { list: [], edged: 0, thrown: 0 });
-      const run = runs.get(part.mesh);
-      run.list.push(part);
-      if (part.outlined) run.edged = run.list.length;
+      let { mesh } = part, edged = 0;
+      if (edges[mesh]) {
+        const [a, b, c] = part.scale, wide = Math.max(a, b), long = Math.max(wide, c);
+        const seen = pixels(part, long, poses, camera), [coarser, limit] = COARSER[mesh] || [];
+        if (part.group === "joint" && seen < 1) return;
+        if (part.outlined) edged = part.outline = outlineOf(seen, level.outlines);
+        if (mesh !== "box" && seen * dense < SPECK) mesh = "speck";
+        else if (coarser && seen * dense * wide < limit * long) mesh = coarser;
+      }
+      if (!runs.has(mesh)) runs.set(mesh, fresh());
+      const run = runs.get(mesh);
+      (edged ? run.outlined : run.plain).push(part);
+      if (part.group === "joint" && mesh !== "speck") run.pins.push(part);
     };
     for (const part of parts) if (wanted[part.group]) sort(part);
     for (const part of data.struts) sort(strut(part, poses));
     tubes.forEach(sort);
     skins.forEach(sort);
-    runs.forEach((run) => { run.thrown = run.list.length; }); // arrows throw no shadow
+    runs.forEach((run) => { run.thrown = run.outlined.length + run.plain.length; }); // arrows throw no shadow
     arrows.forEach(sort);
+    const away = (part) => norm(sub(part.body === undefined ? part.p : poses[part.body].p, camera.eye));
+    const far = new Map(clear.map((part) => [part, away(part)]));
+    clear.sort((a, b) => far.get(b) - far.get(a));
 
-    gl.clearColor(0, 0, 0, 0);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    // Everything that is painted is written down, then sent at once.
+    crowd.clear();
+    crowd.put(STILL, poses, 1);
+    const snap = (x) => spacing * Math.round(x / spacing), reach = half * spacing;
+    const centre = [snap(camera.target[0]), snap(camera.target[1]), floorHeight];
+    const floor = crowd.put({ ...STILL, p: centre }, poses, 1);
+    const put = (list) => list.forEach((part) => crowd.put(part, poses, opacity(part)));
+    runs.forEach((run) => {
+      run.first = crowd.count();
+      put(run.outlined);
+      put(run.plain);
+      run.many = crowd.count() - run.first;
+      put(run.pins);
+    });
+    const veils = crowd.count();
+    put(clear);
+    const axes = crowd.count();
+    if (shown.axes)
+      [{ ...poses[-1], long: 0.3 }, ...poses.map((pose) => ({ ...pose, long: 0.17 }))].forEach(({ p, q, long }) =>
+        crowd.put({ p, q, scale: times(long * grain, [1, 1, 1]), colour: grey }, poses, 1));
+    crowd.send();
+
+    const view = { ...camera, ratio: screen.begin(level) };
+    gl.disable(gl.BLEND);
+    gl.depthMask(true);
+    gl.clear(gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+    gl.depthMask(false);
+    gl.disable(gl.DEPTH_TEST);
+    sky(theme);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
-    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthFunc(gl.LEQUAL);
-    runs.forEach((run, mesh) => { if (run.list.length) solids.place(mesh, write(run.list, poses, opacity)); });
 
-    const light = { sun, floorHeight, shadow: 0 };
+    const light = { sun, floorHeight };
     if (shown.grid) {
-      gl.depthMask(false);
       // Each place of the floor is in the shade once, however much is above it.
-      if (camera.eye[2] > floorHeight) {
+      if (level.shadows && camera.eye[2] > floorHeight) {
         gl.enable(gl.STENCIL_TEST);
         gl.stencilFunc(gl.EQUAL, 0, 1);
         gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
-        solids.begin(camera, { ...light, shadow: theme.shadow });
-        runs.forEach((run, mesh) => { if (run.thrown) solids.paint(mesh, run.thrown); });
+        solids.begin(view, { ...light, shadow: theme.shadow });
+        runs.forEach((run, mesh) => { if (run.thrown) solids.paint(mesh, run.first, run.thrown); });
         gl.disable(gl.STENCIL_TEST);
       }
-      lines.begin(camera);
-      const snap = (x) => spacing * Math.round(x / spacing), reach = half * spacing;
-      const centre = [snap(camera.target[0]), snap(camera.target[1]), floorHeight];
-      const floor = new Float32Array(STRIDE);
-      writeInstance(floor, 0, { ...STILL, p: centre, colour: theme.grid }, null, 1);
-      gl.bindBuffer(gl.ARRAY_BUFFER, still);
-      gl.bufferData(gl.ARRAY_BUFFER, floor, gl.DYNAMIC_DRAW);
-      lines.paint(grid, 1, { colour: theme.grid, opacity: 0.4, width: 0.6, centre, reach });
-      gl.depthMask(true);
+      lines.begin(view);
+      lines.paint(grid, floor, 1, { colour: theme.grid, opacity: 0.4, width: 0.6, centre, reach });
     }
 
-    solids.begin(camera, light);
-    runs.forEach((run, mesh) => { if (run.list.length) solids.paint(mesh, run.list.length); });
-    lines.begin(camera);
-    runs.forEach((run, mesh) => { if (run.edged) lines.paint(edges[mesh], run.edged, { colour: theme.edge, opacity: 0.45 }); });
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
+    solids.begin(view, light);
+    runs.forEach((run, mesh) => { if (run.many) solids.paint(mesh, run.first, run.many); });
+    gl.enable(gl.BLEND);
+    lines.begin(view);
+    runs.forEach((run, mesh) => lines.paint(edges[mesh], run.first, run.outlined.length, { colour: theme.edge, opacity: 0.6 }));
     gl.depthMask(false);
     if (shown.traces) (traces ??= trace()).forEach(({ k, line, points, colour }) => {
       const strength = k === undefined ? 1 : visible[k];
@@ -188,36 +212,25 @@ const makePicture = (canvas, data, motion, scales) => {
       lines.follow(tip, look);
     });
 
-    const away = (part) => norm(sub(part.body === undefined ? part.p : poses[part.body].p, camera.eye));
-    const far = new Map(clear.map((part) => [part, away(part)]));
-    clear.sort((a, b) => far.get(b) - far.get(a));
     for (let k = 0; k < clear.length;) {
       let end = k;
-      while (end < clear.length && clear[end].mesh === clear[k].mesh) end++;
-      const same = clear.slice(k, end), { mesh } = clear[k];
-      solids.begin(camera, light);
-      paintRun(mesh, same, poses, opacity);
-      lines.begin(camera);
-      if (edges[mesh]) lines.paint(edges[mesh], same.length, { width: 1.3 });
+      const { mesh } = clear[k];
+      while (end < clear.length && clear[end].mesh === mesh) end++;
+      solids.begin(view, light);
+      solids.paint(mesh, veils + k, end - k, false);
+      lines.begin(view);
+      if (edges[mesh]) lines.paint(edges[mesh], veils + k, end - k, { width: 1.3 });
       k = end;
     }
     // Pins inside a body shine through.
     gl.depthFunc(gl.GREATER);
-    solids.begin(camera, { ...light, dimmed: 0.28 });
-    runs.forEach((run, mesh) => {
-      const pins = run.list.filter((part) => part.group === "joint");
-      if (pins.length) paintRun(mesh, pins, poses, opacity);
-    });
+    solids.begin(view, { ...light, dimmed: 0.28 });
+    runs.forEach((run, mesh) => { if (run.pins.length) solids.paint(mesh, run.first + run.many, run.pins.length, false); });
     gl.depthFunc(gl.LEQUAL);
     if (shown.axes) {
-      lines.begin(camera);
-      const places = [{ ...poses[-1], long: 0.3 }, ...poses.map((pose) => ({ ...pose, long: 0.17 }))];
-      const values = new Float32Array(STRIDE * places.length);
-      places.forEach(({ p, q, long }, k) => writeInstance(values, STRIDE * k, { p, q, scale: times(long * grain, [1, 1, 1]), colour: grey }, null, 1));
-      gl.bindBuffer(gl.ARRAY_BUFFER, frames);
-      gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
-      triad.forEach((line, k) => lines.paint(line, places.length, { colour: XYZ[k], width: 2.6 }));
+      lines.begin(view);
+      triad.forEach((line, k) => lines.paint(line, axes, poses.length + 1, { colour: XYZ[k], width: 2.6 }));
     }
-    gl.depthMask(true);
+    screen.end(level);
   };
 };

@@ -11,17 +11,21 @@ const makePlayer = (motion, pace, camera, changed) => {
   const digits = Math.max(0, Math.min(7, 3 - Math.floor(Math.log10(length || 1))));
   const player = { now: motion.start, playing: false };
 
-  const set = (t) => {
-    player.now = Math.min(motion.end, Math.max(motion.start, t));
+  player.say = () => {
     slider.value = player.now;
     clock.textContent = `${player.now.toFixed(digits)} / ${motion.end.toFixed(digits)} s`;
     slider.setAttribute("aria-valuetext", `${player.now.toFixed(digits)} seconds`);
+  };
+  const set = (t) => {
+    player.now = Math.min(motion.end, Math.max(motion.start, t));
+    player.say();
     changed();
   };
   const toggle = (on = !player.playing) => {
     player.playing = on && length > 0;
     if (player.playing && player.now >= motion.end) set(motion.start);
     play.setAttribute("aria-label", player.playing ? "Pause" : "Play");
+    player.say();
     changed();
   };
   const step = (frames) => {
@@ -55,8 +59,10 @@ const makePlayer = (motion, pace, camera, changed) => {
   // Go on by the seconds that have passed since the last picture.
   player.advance = (seconds) => {
     const t = player.now + seconds * parseFloat(speed.value);
-    if (t < motion.end) return set(t);
-    if (loop.checked) return set(motion.start + (t - motion.end) % (length || 1));
+    if (t < motion.end || loop.checked) {
+      player.now = t < motion.end ? t : motion.start + (t - motion.end) % (length || 1);
+      return changed();
+    }
     set(motion.end);
     toggle(false);
   };
