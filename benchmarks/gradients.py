@@ -2,8 +2,9 @@
 
 What a step of a gradient costs in multiples of a step of a run, which saves nothing but its end, or
 every step; both in machine code, on one core. Then what does not depend on how many steps there
-are: the models that are built near the model. And how much memory a gradient takes at most, over
-numbers of steps. Times are medians of processor time; every gradient is measured right after a run.
+are: the models that are built near the model. Then whole gradients in multiples of whole runs, all
+that `ps.gradient` and `ps.simulate` do. And how much memory a gradient takes at most, over numbers
+of steps. Times are medians of processor time; every gradient is measured right after a run.
 """
 
 import resource
@@ -22,6 +23,8 @@ COUNTS = (1, 5, 20, 40)
 REPEATS = 3
 #: What does not depend on the number of steps is seen with so few of them.
 FEW = 10
+#: Numbers of steps over which whole gradients are compared with whole runs, and of parameters.
+WHOLE, PARAMETERS = (1_000, 10_000, 100_000), 20
 #: Numbers of steps of which memory is measured, and what states may take of it [bytes].
 LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
@@ -128,6 +131,28 @@ def measure(name):
         )
 
 
+def compare(name):
+    """Print what gradients of a model cost from beginning to end."""
+    import poinsot as ps
+    from poinsot.analysis import Final
+
+    model, body = MODELS[name]()
+    paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
+    ratios = []
+    for steps in WHOLE:
+        how = {"h": H, "t_end": H * steps, "engine": "compiled"}
+        rows = [
+            (
+                took(lambda: ps.simulate(model, progress=False, **how)),
+                took(lambda: ps.gradient(model, loss, paths, **how)),
+            )
+            for _ in range(REPEATS + 1)
+        ]
+        run, gradient = (median(each) for each in zip(*rows[1:], strict=True))
+        ratios.append(f"{1e3 * run:10.0f}{1e3 * gradient:10.0f}{gradient / run:6.1f}")
+    print(f"{name:14s}{len(paths):5d}" + "".join(ratios), flush=True)
+
+
 def peak(steps):
     """Print the most memory that a gradient over so many steps took [MB]."""
     import poinsot as ps
@@ -149,6 +174,10 @@ def main():
     print("mechanism   numbers  run [us]  saved [us]  gradient [us]  / run  / saved  fixed [s]")
     for name in MODELS:
         measure(name)
+    print("whole runs and gradients [ms], and their ratio, over so many steps")
+    print(f"mechanism   numbers{WHOLE[0]:26d}{WHOLE[1]:26d}{WHOLE[2]:26d}")
+    for name in MODELS:
+        compare(name)
     print(f"most memory of a gradient, of which {MEMORY / 2**20:.0f} MB for states")
     for steps in LENGTHS:
         command = [sys.executable, "-m", "benchmarks.gradients", str(steps)]

@@ -4,20 +4,24 @@ What parameters change are the numbers of tables. One sweep gives the gradient b
 how they change with a parameter is looked up beside the run, in the models near by.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint
+from poinsot.analysis.gradients.beginnings import Tables
+from poinsot.analysis.gradients.compression import Compressed
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
 from poinsot.analysis.losses import Bound
+from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Memory, Totals
 from poinsot.run.compiled import CompiledEngine, inputs_of
+from poinsot.run.problem import Problem
 
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
@@ -73,33 +77,55 @@ class CompiledBackward(Adjoint):
 
         Of these there are as many as differ in the numbers of what else acts; (parameters, ...)
         """
-        directions, sweep = self.run.variations.directions, self.sweep
-        rows = np.zeros((len(directions), sweep.slopes.size))
+        count, sweep = len(self.run.variations.numbers), self.sweep
+        rows = np.zeros((count, sweep.slopes.size))
+        for k, slope in self.compressed.slopes.items():
+            rows[k] = slope.numbers
         models = dict[bytes, Vector]()
-        weights: list[dict[bytes, float]] = []
-        for row, direction in zip(rows, directions, strict=True):
+        weights: list[dict[bytes, float]] = [{} for _ in range(count)]
+        for k, direction in self.directions.items():
             own: dict[bytes, float] = {}
             for weight, problem in direction.nearby:
                 numbers = sweep.numbers(problem.system)
                 if numbers is None:
                     raise UnableError(f"'{direction.name}', which changes the structure of tables")
-                row += weight * numbers[0]
+                rows[k] += weight * numbers[0]
                 key = numbers[1].tobytes()
                 models[key] = numbers[1]
                 own[key] = own.get(key, 0.0) + weight
-            weights.append(own if len(own) > 1 else {})
+            weights[k] = own if len(own) > 1 else {}
         used = list(dict.fromkeys(key for own in weights for key in own))
         sweep.use([models[key] for key in used])
         by_model = [[own.get(key, 0.0) for key in used] for own in weights]
-        return rows, np.array(by_model).reshape(len(rows), len(used))
+        return rows, np.array(by_model).reshape(count, len(used))
+
+    @cached_property
+    def compressed(self) -> Compressed:
+        """What few models tell of many parameters, unless what else acts depends on them."""
+        base = self.sweep.numbers(self.run.problem.system)
+
+        def look(problem: Problem) -> Tables | None:
+            numbers = self.sweep.numbers(problem.system)
+            if base is None or numbers is None or not np.array_equal(numbers[1], base[1]):
+                return None
+            return Tables(numbers[0], self.sweep.sizes)
+
+        return Compressed(self.run.variations, look, self.measures_same)
+
+    @cached_property
+    def directions(self) -> Mapping[int, Direction]:
+        """Those of all other numbers of parameters."""
+        variations, known = self.run.variations, self.compressed.slopes
+        others = (k for k in range(len(variations.numbers)) if k not in known)
+        return {k: variations.direction(variations.numbers[k]) for k in others}
 
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
-        run, directions = self.run, self.run.variations.directions
+        run, count = self.run, len(self.run.variations.numbers)
         by_numbers, by_models = self.changes
         value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
-        lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
+        lam, found = np.zeros(run.problem.system.n), np.zeros(count)
         du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
@@ -110,7 +136,10 @@ class CompiledBackward(Adjoint):
                 added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
                 found += added
                 du.append(inputs)
-        found += np.array([lam @ direction.dx0 for direction in directions])
+        starts = {k: slope.dx0 for k, slope in self.compressed.slopes.items()}
+        starts |= {k: direction.dx0 for k, direction in self.directions.items()}
+        for k, dx0 in starts.items():
+            found[k] += lam @ dx0
         found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")

@@ -104,8 +104,9 @@ class Run:
         if engine not in ENGINES:
             raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
 
-        def pose(made: PHSystem | Compilable, start: Any) -> Problem:
-            return Problem.of(made, scheme, coordinates, (h, t_start, t_end), start, None, inputs)
+        def pose(made: PHSystem | Compilable, start: Any, trusted: bool) -> Problem:
+            span = h, t_start, t_end
+            return Problem.of(made, scheme, coordinates, span, start, None, inputs, trusted=trusted)
 
         variations = Variations(model, chosen, pose, inputs, x0)
         return cls(variations, engine, newton or Newton(), positive(memory, "memory"))

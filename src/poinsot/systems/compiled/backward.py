@@ -118,6 +118,16 @@ class DirectorSweep:
         """The gradient by all numbers of bodies and joints; (numbers,)."""
         return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
 
+    @property
+    def sizes(self) -> Vector:
+        """By what sizes the round-off of these numbers is judged: those of a part by the largest.
+
+        What bodies have is a product each, while points and directions are differences.
+        """
+        parts = _numbers(self._others([*self.machine.parts]))
+        bodies = abs(self.machine.bodies.numbers)
+        return _flat([bodies, *(_largest_of_rows(each) for each in parts)])
+
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
 
@@ -198,6 +208,13 @@ def _alike(a: Any, b: Any) -> bool:
         return all(_alike(one, other) for one, other in zip(a, b, strict=True))
     same: bool = a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
     return same
+
+
+def _largest_of_rows(numbers: Array) -> Array:
+    """Return numbers of the same shape, each the largest of its row, without sign."""
+    axes = tuple(range(1, numbers.ndim))
+    largest = np.max(abs(numbers), axis=axes, initial=0.0, keepdims=True)
+    return np.broadcast_to(largest, numbers.shape)
 
 
 def _flat(found: Iterator[Array] | list[Array]) -> Vector:

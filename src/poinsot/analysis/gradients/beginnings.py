@@ -1,0 +1,145 @@
+"""What the runs of a model begin with: numbers of tables, and velocities that joints complete."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from poinsot.frames.twists import block_diagonal
+from poinsot.model.equations import JointEquations
+from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse
+from poinsot.run.problem import Problem
+from poinsot.systems.directors import DirectorForm
+from poinsot.systems.start import CompletedSlopes, given_twists, mass_blocks
+
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The numbers of tables, and the sizes by which their round-off is judged; (k,) each."""
+
+    numbers: Vector
+    sizes: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """A run in directors before its first step.
+
+    Twists at the start follow from J t = r for the least change of those that are given, see
+    `systems.start`. As one list of numbers these are the tables, entries of J, M, what is given,
+    and r.
+
+    Parameters
+    ----------
+    problem : Problem
+        The run.
+    system : DirectorForm
+        Its system.
+    equations : JointEquations
+        Those of its joints at the start.
+    tables : Tables
+        The numbers of its tables.
+    """
+
+    problem: Problem
+    system: DirectorForm
+    equations: JointEquations
+    tables: Tables
+
+    def fits(self, other: "Beginning") -> bool:
+        """Tell whether another run begins at the same place, and has as many numbers."""
+        ours, theirs = self.equations, other.equations
+        return (
+            self.tables.numbers.size == other.tables.numbers.size
+            and ours.jacobian.shape == theirs.jacobian.shape
+            and np.array_equal(self._given[1], other._given[1])
+            and np.array_equal(self._frames, other._frames)
+        )
+
+    @cached_property
+    def places(self) -> Places:
+        """Where J has entries, counted row by row."""
+        J = self.equations.jacobian
+        if not is_sparse(J):
+            return np.arange(J.shape[0] * J.shape[1])
+        rows, columns = sp.coo_array(J).coords
+        return np.unique(rows.astype(np.intp) * J.shape[1] + columns)
+
+    def numbers(self, places: Places) -> Vector:
+        """Return all numbers, with the entries of J at some places; those elsewhere are zero."""
+        given, rates = self._given[0], self.equations.rates
+        entries = _entries(self.equations.jacobian, places)
+        parts = self.tables.numbers, entries, self._masses.reshape(-1), given, rates
+        return np.concatenate(parts)
+
+    def sizes(self, places: Places) -> Vector:
+        """Return by what sizes the round-off of these is judged: the largest of a row."""
+        J, masses = self.equations.jacobian, self._masses
+        row = places // max(1, J.shape[1])
+        largest = np.zeros(J.shape[0])
+        np.maximum.at(largest, row, abs(_entries(J, places)))
+        blocks = np.broadcast_to(abs(masses).max(axis=2, keepdims=True), masses.shape)
+        exact = abs(self._given[0]), abs(self.equations.rates)
+        return np.concatenate([self.tables.sizes, largest[row], blocks.reshape(-1), *exact])
+
+    def dx0(self, slopes: Vector, places: Places) -> Vector:
+        """Return the derivative of the state at the start by that of all numbers."""
+        J, masses, given = self.equations.jacobian, self._masses, self._given[0]
+        sizes = self.tables.numbers.size, places.size, masses.size, given.size
+        _, dJ, dM, dk, dr = np.split(slopes, np.cumsum(sizes))
+        if not any(each.any() for each in (dJ, dM, dk, dr)):
+            return np.zeros(self.system.n)
+        twists = self._completed(_matrix(dJ, places, J), _blocks(dM), dk, dr)
+        f = self.system.directors(self.problem.x)
+        found = self.system.state_at(f, twists)
+        found[: self.system.mechanism.unknowns.n] = 0.0
+        return found
+
+    @cached_property
+    def _given(self) -> tuple[Vector, NDArray[np.bool_]]:
+        return given_twists(self.equations.movable)
+
+    @cached_property
+    def _frames(self) -> Vector:
+        return self.system.directors(self.problem.x)
+
+    @cached_property
+    def _masses(self) -> Array:
+        return mass_blocks(self.equations.jacobian, self.equations.movable)
+
+    @cached_property
+    def _completed(self) -> CompletedSlopes:
+        equations = self.equations
+        known = equations.jacobian, equations.movable, *self._given, equations.twists
+        return CompletedSlopes(*known)
+
+
+def _entries(J: Matrix, places: Places) -> Vector:
+    """Return the entries of J at some places, counted row by row."""
+    if not is_sparse(J):
+        return np.asarray(J).reshape(-1)[places]
+    rows, columns = np.divmod(places, J.shape[1])
+    return np.asarray(sp.csr_array(J)[rows, columns]).reshape(-1)
+
+
+def _matrix(entries: Vector, places: Places, like: Matrix) -> Matrix:
+    """Return a matrix with entries at some places, of the shape of another."""
+    if not is_sparse(like):
+        return entries.reshape(like.shape)
+    rows, columns = np.divmod(places, like.shape[1])
+    return sp.csr_array((entries, (rows, columns)), shape=like.shape)
+
+
+def _blocks(entries: Vector) -> sp.csr_array:
+    """Return the matrix of the mass of all bodies."""
+    return block_diagonal(entries.reshape(-1, 6, 6))
+
+
+def together(beginnings: Sequence[Beginning]) -> Places:
+    """Return where J of one of them has entries."""
+    return np.unique(np.concatenate([each.places for each in beginnings]))

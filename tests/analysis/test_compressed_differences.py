@@ -1,0 +1,160 @@
+"""Derivatives by many parameters from few models: those of one model after the other."""
+
+from itertools import pairwise
+
+import mechanisms
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mechanisms import laws
+from strategies import seeds
+
+import poinsot as ps
+from poinsot.analysis import Final, Integral
+from poinsot.analysis.gradients import compression
+from poinsot.analysis.gradients.compression import groups, owners
+from poinsot.analysis.variations import Variations
+from poinsot.model.parameters import Parameters
+
+TREE = ("Spherical", "Revolute", "Cylindrical", "Prismatic", "Rod", "PointOnLine")
+#: Of a change, weights of models for a derivative of fourth order.
+WEIGHTS = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
+
+
+@given(seeds, st.integers(1, 40))
+def test_ratios_of_two_differences_tell_which_parameter_a_number_depends_on(seed, count):
+    random = np.random.default_rng(seed)
+    ratios = 2 + np.arange(count) / count
+    expected = random.integers(-1, count, 60)
+    values = random.standard_normal(60) * 10.0 ** random.integers(-12, 12, 60)
+    slopes = np.where(expected < 0, 0.0, values * random.uniform(0.1, 1, 60))
+    one = (values + 1e-3 * slopes) - values
+    two = (values + 1e-3 * ratios[expected] * slopes) - values
+    assert np.array_equal(owners(one, two, ratios, abs(values)), expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda p, q: p + q, id="two parameters"),
+        pytest.param(lambda p, q: p * p, id="a square"),
+        pytest.param(lambda p, q: abs(p - 1.0015), id="a kink"),
+    ],
+)
+def test_numbers_that_are_not_linear_in_one_parameter_have_no_owner(change):
+    ratios, here = np.array([2.0, 2.5]), change(1.0, 1.0)
+    one = change(1 + 1e-3, 1 + 1e-3) - here
+    two = change(1 + 2e-3, 1 + 2.5e-3) - here
+    assert owners(np.array([one]), np.array([two]), ratios, np.ones(1)) is None
+
+
+def test_groups_have_one_number_of_a_part_and_not_gravity_with_masses():
+    numbers = [
+        ("bodies.a.mass", ()),
+        ("bodies.b.box.mass", ()),
+        ("bodies.a.inertia", (0,)),
+        ("joints.A.point", (0,)),
+        ("joints.A.point", (1,)),
+        ("gravity", (2,)),
+    ]
+    assert groups(numbers) == [[0, 1, 3], [2, 4, 5]]
+
+
+def numbers_of(model):
+    """All masses, points and axes of a model, gravity, and the start of its first body."""
+    paths = [f"bodies.{name}.mass" for name in model.bodies]
+    for name, joint in model.joints.items():
+        keys = {"Rod": ("point_a", "point_b")}.get(type(joint).__name__, ("point",))
+        paths += [f"joints.{name}.{key}" for key in keys]
+    bodies = (name for name, body in model.bodies.items() if body.angular_velocity is not None)
+    moving = [f"initial.{name}.angular_velocity" for name in bodies]
+    return [*paths, "gravity", *moving[:1]]
+
+
+@laws(8)
+@given(seeds)
+def test_few_models_tell_what_one_after_the_other_tell(seed):
+    plan = mechanisms.tree(seed, bodies=3, loops=seed % 2, kinds=TREE)
+    model, first = plan.model(), next(iter(plan.bodies))
+    of = Final(f"{first}.position.x") + Integral(f"{first}.angular_velocity.z**2")
+    how = {"h": 0.02, "t_end": 0.08, "engine": "compiled"}
+    paths = numbers_of(model)
+    found = ps.gradient(model, of, paths, **how)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compression, "groups", lambda numbers: [])
+        expected = ps.gradient(model, of, paths, **how)
+    size = max(1.0, np.max(abs(expected.flat)))
+    np.testing.assert_allclose(found.flat, expected.flat, rtol=0, atol=1e-8 * size)
+
+
+def fourbar(points, spin):
+    """A four-bar of ball joints and a hinge, with velocities that follow from one of them."""
+    model, before = ps.Model(gravity=(0, 0, -9.81)), None
+    shape = ps.RigidBody(mass=1.3, inertia=(0.02, 0.025, 0.018))
+    for k, (a, b) in enumerate(pairwise(points)):
+        middle = (np.array(a) + np.array(b)) / 2
+        omega = (spin, 0, 0) if k == 0 else None
+        body = model.add_body(f"bar{k}", shape, position=middle, angular_velocity=omega)
+        hinge = {"point": a, "axis": (1, 0, 0)}
+        joint = (
+            ps.Revolute(model.ground, body, **hinge)
+            if before is None
+            else ps.Spherical(before, body, point=a)
+        )
+        model.add_joint(f"J{k}", joint)
+        before = body
+    model.add_joint("last", ps.Spherical(model.ground, before, point=points[-1]))
+    return model
+
+
+POINTS = [(0, 0, 0), (0, 0.1, 0.3), (0.05, 0.6, 0.5), (0, 0.7, 0)]
+
+
+@pytest.mark.parametrize("path", ["joints.J1.point", "bodies.bar1.mass", "bodies.bar2.inertia"])
+def test_velocities_that_joints_complete_are_derived(path):
+    model = fourbar(POINTS, spin=3.0)
+    known = Parameters.of(model, [path])
+    value = known.values[path]
+    of = Final("bar2.velocity.z + 0.3*bar1.angular_velocity.y")
+    # The first step ends a nanosecond after the start: what is seen is the start.
+    how = {"h": 1e-9, "t_end": 1e-9, "engine": "compiled"}
+    found = np.atleast_1d(ps.gradient(model, of, {path: value}, **how)[path])
+
+    def velocity(change):
+        there = known.model({path: value + change}).start_velocities()
+        return there["bar2"][0][2] + 0.3 * there["bar1"][1][1]
+
+    size = np.max(abs(value))
+    for k, derivative in enumerate(found):
+        way = 1e-3 * size * (np.ones(()) if value.ndim == 0 else np.eye(value.size)[k])
+        slope = sum(w * velocity(n * way) for n, w in WEIGHTS.items()) / (1e-3 * size)
+        assert derivative == pytest.approx(slope, rel=1e-7, abs=1e-7)
+
+
+def test_models_that_are_built_are_as_many_for_long_chains_as_for_short_ones(monkeypatch):
+    built = []
+    changed = Variations.changed
+
+    def counting(self, changes):
+        built.append(changes)
+        return changed(self, changes)
+
+    monkeypatch.setattr(Variations, "changed", counting)
+    counts = []
+    for links in (2, 12):
+        model, before = ps.Model(gravity=(0, 0, -9.81)), None
+        for k in range(links):
+            link = model.add_body(
+                f"link{k}", ps.Box(mass=1, size=(1, 0.2, 0.1)), position=(k, 0, 0)
+            )
+            joint = ps.Spherical(before or model.ground, link, point=(k - 0.5, 0, 0))
+            model.add_joint(f"J{k}", joint)
+            before = link
+        paths = [f"bodies.link{k}.mass" for k in range(links)]
+        paths += [f"joints.J{k}.point" for k in range(links)]
+        built.clear()
+        found = ps.gradient(model, Final("link0.position.z"), paths, h=0.01, t_end=0.02)
+        assert found.flat.size == 4 * links
+        counts.append(len(built))
+    assert counts[0] == counts[1]
