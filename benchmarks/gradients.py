@@ -24,7 +24,7 @@ REPEATS = 3
 #: What does not depend on the number of steps is seen with so few of them.
 FEW = 10
 #: Numbers of steps over which whole gradients are compared with whole runs, and of parameters.
-WHOLE, PARAMETERS = (1_000, 10_000, 100_000), 20
+WHOLE, PARAMETERS = (1_000, 3_000, 10_000), 20
 #: Numbers of steps of which memory is measured, and what states may take of it [bytes].
 LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
@@ -139,16 +139,16 @@ def compare(name):
     model, body = MODELS[name]()
     paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
     ratios = []
+
+    def both(t_end):
+        how = {"h": H, "t_end": t_end, "engine": "compiled"}
+        run = took(lambda: ps.simulate(model, progress=False, **how))
+        return run, took(lambda: ps.gradient(model, loss, paths, **how))
+
     for steps in WHOLE:
-        how = {"h": H, "t_end": H * steps, "engine": "compiled"}
-        rows = [
-            (
-                took(lambda: ps.simulate(model, progress=False, **how)),
-                took(lambda: ps.gradient(model, loss, paths, **how)),
-            )
-            for _ in range(REPEATS + 1)
-        ]
-        run, gradient = (median(each) for each in zip(*rows[1:], strict=True))
+        both(H * FEW)
+        rows = [both(H * steps) for _ in range(2 * REPEATS + 1)]
+        run, gradient = (median(each) for each in zip(*rows, strict=True))
         ratios.append(f"{1e3 * run:10.0f}{1e3 * gradient:10.0f}{gradient / run:6.1f}")
     print(f"{name:14s}{len(paths):5d}" + "".join(ratios), flush=True)
 

@@ -13,7 +13,7 @@ from strategies import seeds
 import poinsot as ps
 from poinsot.analysis import Final, Integral
 from poinsot.analysis.gradients import compression
-from poinsot.analysis.gradients.compression import groups, owners
+from poinsot.analysis.gradients.compression import groups, linear, quadratic, smooth
 from poinsot.analysis.variations import Variations
 from poinsot.model.parameters import Parameters
 
@@ -22,31 +22,66 @@ TREE = ("Spherical", "Revolute", "Cylindrical", "Prismatic", "Rod", "PointOnLine
 WEIGHTS = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
 
 
-@given(seeds, st.integers(1, 40))
-def test_ratios_of_two_differences_tell_which_parameter_a_number_depends_on(seed, count):
+def differences(seed, count, exponents):
+    """Numbers that depend on one of so many parameters, and how they change with these."""
     random = np.random.default_rng(seed)
-    ratios = 2 + np.arange(count) / count
-    expected = random.integers(-1, count, 60)
+    owner, bend = random.integers(-1, count, 60), random.choice(exponents, 60)
     values = random.standard_normal(60) * 10.0 ** random.integers(-12, 12, 60)
-    slopes = np.where(expected < 0, 0.0, values * random.uniform(0.1, 1, 60))
-    one = (values + 1e-3 * slopes) - values
-    two = (values + 1e-3 * ratios[expected] * slopes) - values
-    assert np.array_equal(owners(one, two, ratios, abs(values)), expected)
+    slopes = np.where(owner < 0, 0.0, random.uniform(0.1, 1, 60))
+
+    def change(factors):
+        return values * (1 + slopes * factors[owner]) ** bend - values
+
+    return owner, values, np.where(owner < 0, 0.0, values * bend * slopes), change
+
+
+def changes(c, r):
+    """Those of the models that `smooth` needs, in order; the first ones are enough for others."""
+    halves = [(np.arange(c.size) >> bit & 1) * c for bit in range((c.size - 1).bit_length())]
+    return [c, r * c, -c, 2 * c, -2 * c, *halves]
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("tell", "count", "exponents"),
+    [(linear, 2, [1]), (quadratic, 3, [1, 2]), (smooth, None, [1, 2, 3, -1, 0.5])],
+)
+@given(seed=seeds, parameters=st.integers(1, 40))
+def test_differences_tell_which_parameter_a_number_depends_on(
+    tell, count, exponents, seed, parameters
+):
+    owner, values, slopes, change = differences(seed, parameters, exponents)
+    c, r = np.full(parameters, 1e-3), 2 + np.arange(parameters) / parameters
+    rows = np.array([change(way) for way in changes(c, r)[:count]])
+    found, rates = tell(rows, compression.NOISE * abs(values), r, c)
+    assert np.array_equal(found, owner)
+    np.testing.assert_allclose(np.where(owner < 0, 0, rates), slopes, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "function",
     [
-        pytest.param(lambda p, q: p + q, id="two parameters"),
-        pytest.param(lambda p, q: p * p, id="a square"),
-        pytest.param(lambda p, q: abs(p - 1.0015), id="a kink"),
+        pytest.param(lambda p, q: p + q, id="a sum"),
+        pytest.param(lambda p, q: 1 + p - q, id="a difference"),
+        pytest.param(lambda p, q: p * q, id="a product"),
     ],
 )
-def test_numbers_that_are_not_linear_in_one_parameter_have_no_owner(change):
-    ratios, here = np.array([2.0, 2.5]), change(1.0, 1.0)
-    one = change(1 + 1e-3, 1 + 1e-3) - here
-    two = change(1 + 2e-3, 1 + 2.5e-3) - here
-    assert owners(np.array([one]), np.array([two]), ratios, np.ones(1)) is None
+def test_numbers_that_depend_on_two_parameters_have_no_owner(function):
+    c, r, noise = np.full(2, 1e-3), np.array([2.0, 2.5]), np.full(1, 1e-14)
+
+    def change(factors):
+        return [function(1 + factors[0], 1 + factors[1]) - function(1.0, 1.0)]
+
+    rows = np.array([change(way) for way in changes(c, r)])
+    assert linear(rows[:2], noise, r, c)[0] is None
+    assert quadratic(rows[:3], noise, r, c)[0] is None
+    assert smooth(rows, noise, r, c)[0] is None
+
+
+def test_numbers_that_are_not_linear_are_left_to_more_models():
+    c, r, noise = np.full(1, 1e-3), np.array([2.0]), np.full(1, 1e-14)
+    for power, tell, count in ((2, linear, 2), (3, quadratic, 3)):
+        rows = [[(1 + k * 1e-3) ** power - 1] for k in (1, 2, -1)]
+        assert tell(np.array(rows[:count]), noise, r, c)[0] is None
 
 
 def test_groups_have_one_number_of_a_part_and_not_gravity_with_masses():
@@ -61,9 +96,18 @@ def test_groups_have_one_number_of_a_part_and_not_gravity_with_masses():
     assert groups(numbers) == [[0, 1, 3], [2, 4, 5]]
 
 
+def _sizes(shape):
+    """The keys of a shape on which its inertia depends, besides the mass."""
+    return {"Box": ["size"], "RigidBody": ["inertia"]}.get(type(shape).__name__, [])
+
+
 def numbers_of(model):
     """All masses, points and axes of a model, gravity, and the start of its first body."""
-    paths = [f"bodies.{name}.mass" for name in model.bodies]
+    paths = [
+        f"bodies.{name}.{key}"
+        for name in model.bodies
+        for key in ("mass", *_sizes(model.body(name).shape))
+    ]
     for name, joint in model.joints.items():
         keys = {"Rod": ("point_a", "point_b")}.get(type(joint).__name__, ("point",))
         paths += [f"joints.{name}.{key}" for key in keys]
@@ -151,10 +195,10 @@ def test_models_that_are_built_are_as_many_for_long_chains_as_for_short_ones(mon
             joint = ps.Spherical(before or model.ground, link, point=(k - 0.5, 0, 0))
             model.add_joint(f"J{k}", joint)
             before = link
-        paths = [f"bodies.link{k}.mass" for k in range(links)]
+        paths = [f"bodies.link{k}.{key}" for k in range(links) for key in ("mass", "size")]
         paths += [f"joints.J{k}.point" for k in range(links)]
         built.clear()
         found = ps.gradient(model, Final("link0.position.z"), paths, h=0.01, t_end=0.02)
-        assert found.flat.size == 4 * links
+        assert found.flat.size == 7 * links
         counts.append(len(built))
     assert counts[0] == counts[1]

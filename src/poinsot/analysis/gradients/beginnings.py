@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from poinsot.frames.twists import block_diagonal
 from poinsot.model.equations import JointEquations
-from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse
+from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse, nonzero
 from poinsot.run.problem import Problem
 from poinsot.systems.directors import DirectorForm
 from poinsot.systems.start import CompletedSlopes, given_twists, mass_blocks
@@ -20,10 +20,35 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The numbers of tables, and the sizes by which their round-off is judged; (k,) each."""
+    """The numbers of tables, and the sizes by which their round-off is judged; (k,) each.
+
+    The last ones, `count` of them, are those of what acts besides bodies and joints.
+    """
 
     numbers: Vector
     sizes: Vector
+    count: int
+
+    @property
+    def acting(self) -> slice:
+        """Where the numbers of what acts are."""
+        return slice(self.numbers.size - self.count, self.numbers.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Slope:
+    """Derivatives by a number of a parameter.
+
+    Parameters
+    ----------
+    numbers : (k,)
+        Those of the numbers of bodies and joints in tables.
+    dx0 : (n,)
+        That of the state at the start.
+    """
+
+    numbers: Vector
+    dx0: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +112,19 @@ class Beginning:
         exact = abs(self._given[0]), abs(self.equations.rates)
         return np.concatenate([self.tables.sizes, largest[row], blocks.reshape(-1), *exact])
 
-    def dx0(self, slopes: Vector, places: Places) -> Vector:
-        """Return the derivative of the state at the start by that of all numbers."""
-        J, masses, given = self.equations.jacobian, self._masses, self._given[0]
-        sizes = self.tables.numbers.size, places.size, masses.size, given.size
-        _, dJ, dM, dk, dr = np.split(slopes, np.cumsum(sizes))
-        if not any(each.any() for each in (dJ, dM, dk, dr)):
+    def slope(self, slopes: Vector, places: Places) -> Slope:
+        """Return the derivatives that follow from those of all numbers."""
+        tables, masses, given = self.tables, self._masses, self._given[0]
+        sizes = tables.acting.start, tables.count, places.size, masses.size, given.size
+        numbers, _, dJ, dM, dk, dr = np.split(slopes, np.cumsum(sizes))
+        return Slope(numbers, self._dx0(_matrix(dJ, places, self.equations.jacobian), dM, dk, dr))
+
+    def _dx0(self, dJ: Matrix, dM: Vector, dk: Vector, dr: Vector) -> Vector:
+        """Return the derivative of the state by those of J, masses, what is given, and r."""
+        if not (nonzero(dJ) or dM.any() or dk.any() or dr.any()):
             return np.zeros(self.system.n)
-        twists = self._completed(_matrix(dJ, places, J), _blocks(dM), dk, dr)
-        f = self.system.directors(self.problem.x)
-        found = self.system.state_at(f, twists)
+        twists = self._completed(dJ, block_diagonal(dM.reshape(-1, 6, 6)), dk, dr)
+        found = self.system.state_at(self._frames, twists)
         found[: self.system.mechanism.unknowns.n] = 0.0
         return found
 
@@ -133,11 +161,6 @@ def _matrix(entries: Vector, places: Places, like: Matrix) -> Matrix:
         return entries.reshape(like.shape)
     rows, columns = np.divmod(places, like.shape[1])
     return sp.csr_array((entries, (rows, columns)), shape=like.shape)
-
-
-def _blocks(entries: Vector) -> sp.csr_array:
-    """Return the matrix of the mass of all bodies."""
-    return block_diagonal(entries.reshape(-1, 6, 6))
 
 
 def together(beginnings: Sequence[Beginning]) -> Places:

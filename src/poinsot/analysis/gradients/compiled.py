@@ -102,13 +102,11 @@ class CompiledBackward(Adjoint):
     @cached_property
     def compressed(self) -> Compressed:
         """What few models tell of many parameters, unless what else acts depends on them."""
-        base = self.sweep.numbers(self.run.problem.system)
+        sizes = np.concatenate(self.sweep.sizes)
 
         def look(problem: Problem) -> Tables | None:
-            numbers = self.sweep.numbers(problem.system)
-            if base is None or numbers is None or not np.array_equal(numbers[1], base[1]):
-                return None
-            return Tables(numbers[0], self.sweep.sizes)
+            found = self.sweep.numbers(problem.system)
+            return found and Tables(np.concatenate(found), sizes, found[1].size)
 
         return Compressed(self.run.variations, look, self.measures_same)
 

@@ -2,29 +2,28 @@ r"""How the beginning of a run changes with many parameters, from few models.
 
 Most numbers of tables depend on one part of a model: inertia on a body, points and directions on a
 joint. So one number of every part is changed at once, as columns of a sparse Jacobian are found
-together [CPR74]. Two models, with changes c_k and r_k c_k of the parameters k, tell by the ratio of
-two differences which parameter a number depends on, as r_k is different for each
+together [CPR74]. Two models, with changes c_k and r_k c_k of the parameters p_k, tell which
+parameter a number T is linear in by the ratio of their differences, as r_k is different for each
 
 .. math:: \frac{T(p + r c) - T(p)}{T(p + c) - T(p)} = r_k, \qquad
-          \frac{\partial T}{\partial p_k} = \frac{T(p + r c) - T(p)}{r_k c_k} .
+          \frac{\partial T}{\partial p_k} = \frac{T(p + c) - T(p)}{c_k} .
 
-It is none of these ratios where a number depends on several of them, or is not linear. Then there
-are models with half of these parameters each, down to single ones, which are left to others.
+With changes -c_k, the same goes for squares. Otherwise derivatives are differences of fourth order,
+and models in which half of the parameters change tell which one it is. Where numbers depend on
+several parameters, the group is divided, down to single parameters.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from poinsot.analysis.gradients.beginnings import Beginning, Tables, together
-from poinsot.analysis.variations import PART, Entry, Variations
+from poinsot.analysis.gradients.beginnings import Beginning, Places, Slope, Tables, together
+from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
 from poinsot.errors import PoinsotError
 from poinsot.model import Model
 from poinsot.model.initial import equations_of
-from poinsot.ph.matrices import Vector
+from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
 from poinsot.run.problem import Problem
 from poinsot.systems.directors import DirectorForm
@@ -37,12 +36,12 @@ KNOWN = 1e-10
 BENT = 30 * PART
 
 
-@dataclass(frozen=True, eq=False)
-class Slope:
-    """Derivatives by a number of a parameter: of numbers of tables (k,), and of the start (n,)."""
+#: Of differences for changes by 1, -1, 2 and -2 times c, for a derivative of fourth order.
+WEIGHTS = tuple(CENTRAL[k] for k in (1, -1, 2, -2))
 
-    numbers: Vector
-    dx0: Vector
+#: By which parameter each number changes, and its derivative, see `linear`.
+Told: TypeAlias = tuple[Places | None, Vector]
+Tell: TypeAlias = Callable[[Array, Vector, Vector, Vector], Told]
 
 
 class Compressed:
@@ -67,13 +66,14 @@ class Compressed:
         self.variations, self.look, self.same = variations, look, same
         #: By which of `variations.numbers`.
         self.slopes: dict[int, Slope] = {}
-        if self._base is not None:
+        base = self._begun(variations.model, variations.problem)
+        if base is not None:
             for group in groups(variations.numbers):
-                self._find(self._base, group)
+                self._find(base, group)
 
     def _find(self, base: Beginning, group: Sequence[int]) -> None:
-        """Find the slopes by these numbers of parameters, as far as they are linear."""
-        found = self._from_two(base, group)
+        """Find the slopes by these numbers of parameters, as far as each has its own."""
+        found = self._together(base, group)
         if found is not None:
             self.slopes |= found
         elif len(group) > 1:
@@ -81,33 +81,39 @@ class Compressed:
             self._find(base, group[:half])
             self._find(base, group[half:])
 
-    def _from_two(self, base: Beginning, group: Sequence[int]) -> dict[int, Slope] | None:
-        """Return the slopes by some numbers of parameters from two models, or None."""
-        numbers = [self.variations.numbers[k] for k in group]
-        changes = np.array([PART * self.variations.size(each) for each in numbers])
-        ratios = 2 + np.arange(len(group)) / len(group)
-        there = []
-        for factors in (changes, ratios * changes):
-            begun = self._changed(dict(zip(numbers, factors.tolist(), strict=True)))
-            if begun is None or not begun.fits(base):
+    def _together(self, base: Beginning, group: Sequence[int]) -> dict[int, Slope] | None:
+        """Return the slopes by some numbers of parameters, or None."""
+        count, variations = len(group), self.variations
+        c = np.array([PART * variations.size(variations.numbers[k]) for k in group])
+        r = 2 + np.arange(count) / count
+        begun, places, owner, rates = [base], base.places, None, np.zeros(0)
+        ones, bits = np.ones(count), range((count - 1).bit_length())
+        halves = [(np.arange(count) >> bit & 1).astype(float) for bit in bits]
+        tried: tuple[tuple[Tell, list[Vector]], ...] = (
+            (linear, [ones, r]),
+            (quadratic, [-ones]),
+            (smooth, [2 * ones, -2 * ones, *halves]),
+        )
+        for tell, factors in tried:
+            more = self._changed(base, group, [each * c for each in factors])
+            if more is None or not self.same(more[0].problem):
                 return None
-            there.append(begun)
-        if not self.same(there[1].problem):
-            return None
-        places = together([base, *there])
-        here, sizes = base.numbers(places), base.sizes(places)
-        one, two = (each.numbers(places) - here for each in there)
-        owner = owners(one, two, ratios, sizes)
+            begun += more
+            places = together(begun)
+            here = base.numbers(places)
+            differences = np.array([each.numbers(places) - here for each in begun[1:]])
+            owner, rates = tell(differences, NOISE * base.sizes(places), r, c)
+            if owner is not None:
+                break
         if owner is None:
             return None
-        found = {}
-        for j, (k, way) in enumerate(zip(group, (ratios * changes).tolist(), strict=True)):
-            slopes = np.where(owner == j, two / way, 0.0)
-            found[k] = Slope(slopes[: base.tables.numbers.size], base.dx0(slopes, places))
-        told = sum(
-            way * each.dx0 for way, each in zip(ratios * changes, found.values(), strict=True)
-        )
-        return found if self._starts(there[1].problem, told) else None
+        slopes = (np.where(owner == j, rates, 0.0) for j in range(count))
+        parts = [base.slope(each, places) for each in slopes]
+        told = np.array([each.dx0 for each in parts]).T @ (r * c)
+        if not self._starts(begun[2].problem, told):
+            return None
+        acting = owner[base.tables.acting]
+        return {k: parts[j] for j, k in enumerate(group) if not np.any(acting == j)}
 
     def _starts(self, problem: Problem, told: Vector) -> bool:
         """Tell whether another run starts where derivatives tell, but for their curvature."""
@@ -116,17 +122,21 @@ class Compressed:
         much = np.max(abs(change) / sizes, initial=0.0)
         return bool(np.max(abs(change - told) / sizes, initial=0.0) <= BENT * much + NOISE)
 
-    @cached_property
-    def _base(self) -> Beginning | None:
-        """The run itself."""
-        return self._begun(self.variations.model, self.variations.problem)
-
-    def _changed(self, changes: Mapping[Entry, float]) -> Beginning | None:
-        """Return the run with other values of some numbers, if there is one."""
-        try:
-            return self._begun(*self.variations.changed(changes))
-        except PoinsotError:
-            return None
+    def _changed(
+        self, base: Beginning, group: Sequence[int], changes: Iterable[Vector]
+    ) -> list[Beginning] | None:
+        """Return runs with other values of some numbers, if they begin as this one does."""
+        found, numbers = [], [self.variations.numbers[k] for k in group]
+        for each in changes:
+            new = {number: way for number, way in zip(numbers, each.tolist(), strict=True) if way}
+            try:
+                begun = self._begun(*self.variations.changed(new))
+            except PoinsotError:
+                return None
+            if begun is None or not begun.fits(base):
+                return None
+            found.append(begun)
+        return found
 
     def _begun(self, model: object, problem: Problem) -> Beginning | None:
         """Return what a run begins with; None if its start is not that of a model's joints."""
@@ -160,32 +170,51 @@ def groups(numbers: Sequence[Entry]) -> list[list[int]]:
 
 def _part_and_kind(name: str) -> tuple[str, str]:
     """Return the part that a parameter belongs to, and whether it changes weights."""
-    section, _, rest = name.partition(".")
-    kind = {"gravity": "gravity", "bodies": "mass"}.get(section, "")
-    if "inertia" in rest.split("."):
-        kind = ""
-    return (section if kind == "gravity" else f"{section}.{rest.partition('.')[0]}"), kind
+    section, *rest = name.split(".")
+    if section == "gravity":
+        return section, section
+    kind = "mass" if {"mass", "density"} & {*rest} else ""
+    return ".".join([section, *rest[:1]]), kind
 
 
-def owners(one: Vector, two: Vector, ratios: Vector, sizes: Vector) -> NDArray[np.intp] | None:
-    """Return by which parameter each number changes, -1 for none; (numbers,).
+def linear(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return by which parameter each number changes, -1 for none, and its derivative by this one.
 
-    `one` and `two` (numbers,) are differences, `ratios` those of each parameter, in order, and
-    `sizes` (numbers,) what the round-off of numbers is judged by. None: some number is not linear
-    in one of the parameters.
+    `differences` (2, numbers) are those for changes c and r c, with r in order; below `noise`
+    (numbers,) they are round-off. None: some number is not linear in one of the parameters.
     """
-    noise = NOISE * sizes
-    changed = np.flatnonzero((abs(one) > noise) | (abs(two) > noise))
-    found = np.full(one.size, -1)
-    if changed.size:
-        a, b = one[changed], two[changed]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(a == 0, np.inf, b / a)
-        middle = (ratios[1:] + ratios[:-1]) / 2
-        own = np.searchsorted(middle, ratio)
-        unsure = 2 * noise[changed] + KNOWN * abs(b)
-        apart = np.min(np.diff(ratios), initial=1.0) * abs(a)
-        if np.any(abs(b - ratios[own] * a) > unsure) or np.any(apart < 4 * unsure):
-            return None
-        found[changed] = own
-    return found
+    return quadratic(np.array([*differences, -differences[0]]), noise, r, c)
+
+
+def quadratic(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return the same where numbers are polynomials of degree two, by changes c, r c and -c."""
+    one, two, back = differences
+    owner = np.full(one.size, -1)
+    changed = np.flatnonzero(np.any(abs(differences) > noise, axis=0))
+    d, e, f = (each[changed] for each in ((one - back) / 2, (one + back) / 2, two))
+    # The change that is r times as large is r d + r^2 e.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = 2 * f / (d + np.copysign(np.sqrt(d * d + 4 * e * f), d))
+    own = np.searchsorted((r[1:] + r[:-1]) / 2, np.nan_to_num(ratio))
+    unsure = 8 * noise[changed] + KNOWN * (abs(d) + abs(e))
+    apart = np.min(np.diff(r), initial=1.0) * abs(d + 2 * r[own] * e)
+    if np.any(abs(r[own] * d + r[own] ** 2 * e - f) > unsure) or np.any(apart < 4 * unsure):
+        return None, two
+    owner[changed] = own
+    return owner, (one - back) / 2 / c[owner]
+
+
+def smooth(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return the same where numbers are smooth functions of one parameter each.
+
+    `differences` are those for changes c, r c, -c, 2 c, -2 c, and then for changes c of those
+    parameters alone whose places have a certain bit. None: some number depends on several.
+    """
+    multiples, halves = differences[[0, 2, 3, 4]], differences[5:]
+    rates, changed = np.array(WEIGHTS) @ multiples, np.any(abs(differences) > noise, axis=0)
+    whole, none = (abs(halves - each) <= 2 * noise for each in (multiples[0], 0.0))
+    sure = (abs(multiples[0]) > 8 * noise) & np.all(whole | none, axis=0)
+    owner = np.where(changed, (1 << np.arange(len(halves))) @ (whole & ~none), -1)
+    if np.any(changed & ~sure) or np.any(owner >= c.size):
+        return None, rates
+    return owner, rates / c[owner]

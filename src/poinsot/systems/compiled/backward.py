@@ -1,6 +1,6 @@
 """Takes runs in directors backwards in machine code: gradients by states, and by tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -119,14 +119,14 @@ class DirectorSweep:
         return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
 
     @property
-    def sizes(self) -> Vector:
-        """By what sizes the round-off of these numbers is judged: those of a part by the largest.
+    def sizes(self) -> tuple[Vector, Vector]:
+        """By what sizes the round-off of `numbers` is judged: those of a part by the largest.
 
         What bodies have is a product each, while points and directions are differences.
         """
-        parts = _numbers(self._others([*self.machine.parts]))
-        bodies = abs(self.machine.bodies.numbers)
-        return _flat([bodies, *(_largest_of_rows(each) for each in parts)])
+        bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
+        parts = map(_largest_of_rows, _numbers(self._others(tables)))
+        return _flat([bodies, *parts]), _flat(map(_largest_of_rows, _numbers(self._act(tables))))
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
@@ -152,9 +152,11 @@ class DirectorSweep:
     def _others(self, parts: Sequence[Any]) -> list[Any]:
         return [table for table, acts in zip(parts, self.acting, strict=True) if not acts]
 
+    def _act(self, parts: Sequence[Any]) -> list[Any]:
+        return [table for table, acts in zip(parts, self.acting, strict=True) if acts]
+
     def _acting_numbers(self, parts: Sequence[Any]) -> Vector:
-        acting = [table for table, acts in zip(parts, self.acting, strict=True) if acts]
-        return _flat(_numbers(acting))
+        return _flat(_numbers(self._act(parts)))
 
     def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
         """Return tables of what acts with their numbers in one array."""
@@ -217,5 +219,5 @@ def _largest_of_rows(numbers: Array) -> Array:
     return np.broadcast_to(largest, numbers.shape)
 
 
-def _flat(found: Iterator[Array] | list[Array]) -> Vector:
+def _flat(found: Iterable[Array]) -> Vector:
     return np.concatenate([np.zeros(0), *(each.reshape(-1) for each in found)])
