@@ -49,7 +49,7 @@ def _equations(model: Contents) -> JointEquations:
     bodies = list(model.bodies.values())
     if model.starts:
         bodies = [model.at_start(body) for body in bodies]
-    equations = JointEquations(bodies, model.joints, drives)
+    equations = JointEquations(bodies, dict(model.joints), drives)
     if model.starts or any(joint.may_be_open for joint in model.joints.values()):
         equations.require_closed()
     return equations
