@@ -17,10 +17,20 @@ from poinsot.analysis.losses import Bound
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.runner import Memory, Totals
+from poinsot.ph.signals import Constant, Signal
+from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
+from poinsot.run.problem import Problem
 
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
+
+
+def _same(a: Signal | None, b: Signal | None) -> bool:
+    """Tell whether two inputs are known to be the same."""
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return np.array_equal(a.value, b.value)
+    return a is b
 
 
 class UnableError(Exception):
@@ -143,8 +153,9 @@ class CompiledBackward(Adjoint):
             by_measures, x[own], turned[own], run.linear.sizes
         )
         times = clock.span(clock.before + first, clock.before + last)
-        u = inputs_of(system, times)
-        by_u = np.zeros((len(u), u.shape[1] if run.variations.samples else 0))
+        u = self._inputs(system, times)
+        wanted = run.variations.samples or any(self._fed_otherwise)
+        by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
         done = self.sweep.back(times, u, x, seeds, lam, by_u)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
@@ -155,7 +166,29 @@ class CompiledBackward(Adjoint):
         if first == 0:
             lam += seeds[0]
         added = self.by_parameters(x[own], turned[own], by_measures)
+        for k, nearby in enumerate(self._fed_otherwise):
+            for weight, other in nearby:
+                added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
         return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    def _inputs(self, system: PHSystem, times: Vector) -> Array:
+        """Return the inputs of all steps, and where drives lead to."""
+        return self.sweep.inputs(system, inputs_of(system, times), times)
+
+    @cached_property
+    def _fed_otherwise(self) -> list[list[tuple[float, Problem]]]:
+        """Of every parameter, weights and models near by if some of these have other inputs."""
+        ports = self.run.problem.system.ports
+        return [
+            [*direction.nearby]
+            if any(
+                not _same(port.signal, other.signal)
+                for _, problem in direction.nearby
+                for port, other in zip(ports, problem.system.ports, strict=True)
+            )
+            else []
+            for direction in self.run.variations.directions
+        ]
 
     def _forwards(self) -> Iterator[tuple[Array, Array]]:
         """Take the whole run; yield states and angles of every segment, its first ones included."""

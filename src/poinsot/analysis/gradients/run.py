@@ -73,12 +73,14 @@ class Run:
         self.memory = memory
         self._held: dict[int, Held] = {}
         self.held = self.held_of(problem) if problem.sampled.controllers else None
+        #: What controllers hold before each of the steps from which states are kept.
         self.memories: list[Memory] = []
         self._rows: tuple[Array, Array] | None = None
-        system, clock = problem.system, problem.clock
-        self.every = max(1, int(np.ceil(16 * system.n * clock.whole / memory)))
+        system, clock, size = problem.system, problem.clock, problem.system.n
         if self.held is not None:
-            self.every, self.asked = 1, "reference"  # what controllers hold is kept for every step
+            size += sum(each.size for each in self.held.start)
+            self.asked = "reference"
+        self.every = max(1, int(np.ceil(16 * size * clock.whole / memory)))
         whole = len(clock.fractions)
         self.times = clock.span(clock.before, clock.steps)[::whole]
         self.linear = Linearisation(system.sizes(problem.x), ~system.algebraic)
@@ -144,15 +146,17 @@ class Run:
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """Yield the number of the first step, states at the ends of steps, and angles."""
         clock, whole = self.problem.clock, len(self.problem.clock.fractions)
-        engine, totals, done = self.engine(), self.totals(), 0
-        count = TOGETHER * whole
+        engine, totals, done, segment = self.engine(), self.totals(), 0, self.every * whole
         if self.held is not None:
             self.held.restore(self.held.start)
-            self.memories, count = [], whole
+            self.memories = []
         while done < clock.steps:
+            count = min(TOGETHER * whole, clock.steps - done)
             if self.held is not None:
-                self.memories.append(self.held.memory())
-            block = self.advance(engine, done, min(count, clock.steps - done), whole, totals)
+                count = min(count, segment - done % segment)
+                if done % segment == 0:
+                    self.memories.append(self.held.memory())
+            block = self.advance(engine, done, count, whole, totals)
             yield done // whole, block.saved.x.copy(), block.saved.turned.copy()
             done += block.steps
 
@@ -186,12 +190,17 @@ class Run:
             )
         return block
 
-    def step(self, n: int, x: Vector, turned: Vector, x1: Vector | None) -> list[Taken]:
-        """Return step n from x, in its substeps; its end is near x1 if that is known."""
+    def step(
+        self, n: int, x: Vector, turned: Vector, x1: Vector | None, memory: Memory | None
+    ) -> tuple[list[Taken], Memory | None]:
+        """Return step n from x, in its substeps, and what controllers hold then.
+
+        Its end is near x1 if that is known; before it they hold `memory`.
+        """
         problem, clock = self.problem, self.problem.clock
         whole = len(clock.fractions)
         ends = clock.span(clock.before + n * whole, clock.before + (n + 1) * whole)
-        taken, memory = [], None if self.held is None else self.memories[n]
+        taken = []
         for k in range(whole):
             start, end, number, before = float(ends[k]), float(ends[k + 1]), n * whole + k, memory
             if self.held is not None and memory is not None:
@@ -212,7 +221,7 @@ class Run:
             taken.append(Taken(own, found.x, turned, number, start, before))
             x, _ = equations.finish(found.x)
             turned = counted(system.angles(x), turned)
-        return taken
+        return taken, memory
 
     def segment(self, first: int, last: int) -> tuple[list[list[Taken]], Array, Array]:
         """Return steps from `first` to `last`, and all states and angles there; (steps + 1, ...).
@@ -221,12 +230,16 @@ class Run:
         """
         xs, turns = self.rows
         states, angles, steps = [], [], []
+        memory: Memory | None = None
         for n in range(first, last):
             if n % self.every == 0:
-                x, turned = xs[n // self.every], turns[n // self.every]
+                k = n // self.every
+                x, turned = xs[k], turns[k]
+                memory = None if self.held is None else self.memories[k]
             states.append(x)
             angles.append(turned)
-            step = self.step(n, x, turned, xs[n + 1] if self.every == 1 else None)
+            end = xs[n + 1] if self.every == 1 else None
+            step, memory = self.step(n, x, turned, end, memory)
             steps.append(step)
             x, _ = step[-1].equations.finish(step[-1].w)
             turned = counted(self.problem.system.angles(x), step[-1].turned)
