@@ -61,7 +61,14 @@ from poinsot.engine.families import (
 )
 from poinsot.engine.job import Machine, Work
 from poinsot.engine.redundant import hold
-from poinsot.engine.tiles import clear, factorise, multiply_transposed, solve_transposed
+from poinsot.engine.tiles import (
+    clear,
+    factorise,
+    keep,
+    multiply_transposed,
+    refine_transposed,
+    solve_transposed,
+)
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
@@ -147,21 +154,20 @@ def _take_back(job: Sweep, stabilised: Array, n: int, h: float) -> float:
 @kernel
 def _plain(job: Sweep, n: int, h: float) -> float:
     """Go back by a step of the plain form."""
-    machine, work, x, lam, mu = job.machine, job.work, job.x, job.lam, job.mu
-    bodies, stage, schedule = machine.bodies.places, job.stage, machine.schedule
+    machine, x, lam, mu = job.machine, job.x, job.lam, job.mu
+    bodies, stage = machine.bodies.places, job.stage
     load_motion(bodies, x[n], x[n + 1], job.state, stage)
     place_end(bodies, x[n + 1], job.ahead)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
     _linearise(job, step)
-    hold(machine.repeated, work.tiles)
-    factorise(schedule, work.tiles, job.spare, machine.hardly)
+    _factorise(job)
     clear_backward(mu, job.frames)
     begin_backward(bodies, h, x[n + 1], stage, lam, mu)
     _take_multipliers(job, h)
     fold(machine.parts, machine.bodies, mu)
-    solve_transposed(schedule, work.tiles, mu)
+    _solve(job)
     unfold(machine.parts, machine.bodies, mu)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     backward(machine.parts, job.by_parts, step, mu, job.frames)
@@ -175,19 +181,18 @@ def _plain(job: Sweep, n: int, h: float) -> float:
 @kernel
 def _stabilised(job: Sweep, n: int, h: float) -> float:
     """Go back by a step of the stabilised form."""
-    machine, work, lam, mu, ends = job.machine, job.work, job.lam, job.mu, job.ends
-    bodies, stage, schedule = machine.bodies.places, job.stage, machine.schedule
+    machine, lam, mu, ends = job.machine, job.lam, job.mu, job.ends
+    bodies, stage = machine.bodies.places, job.stage
     load_stabilised(bodies, h, job.x[n], job.x[n + 1], job.state, job.ahead, stage)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
     _linearise(job, step)
-    hold(machine.repeated, work.tiles)
-    factorise(schedule, work.tiles, job.spare, machine.hardly)
+    _factorise(job)
     clear_backward(mu, job.frames)
     begin_stabilised(bodies, h, job.ahead, stage, lam, mu)
     _take_multipliers(job, h)
-    solve_transposed(schedule, work.tiles, mu)
+    _solve(job)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     add_numbers(machine.bodies, job.by_bodies, h, job.state, stage, mu)
     _by_numbers(job, n, step)
@@ -197,7 +202,7 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     _linearise(job, _step(job, n, -h, job.ahead))
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
-    multiply_transposed(schedule, work.tiles, mu, ends)
+    multiply_transposed(machine.schedule, job.work.tiles, mu, ends)
     found: float = end_stabilised(bodies, h, job.state, stage, ends, lam)
     return found
 
@@ -226,6 +231,24 @@ def _step(job: Sweep, n: int, h: float, state: Array) -> Step:
         work.given,
         work.found,
     )
+
+
+@kernel
+def _factorise(job: Sweep) -> None:
+    """Factorise the matrix; it is kept where solutions are refined."""
+    machine, work = job.machine, job.work
+    hold(machine.repeated, work.tiles)
+    keep(work.tiles, work.refinement.matrix)
+    factorise(machine.schedule, work.tiles, job.spare, machine.hardly)
+
+
+@kernel
+def _solve(job: Sweep) -> None:
+    """Replace mu by the solution of the transposed system."""
+    schedule, work = job.machine.schedule, job.work
+    keep(job.mu, work.refinement.right)
+    solve_transposed(schedule, work.tiles, job.mu)
+    refine_transposed(schedule, work.tiles, work.refinement, job.mu)
 
 
 @kernel

@@ -129,13 +129,14 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
         rows = _rows(group)
         first, second = places_of(places, rows, FIRST), places_of(places, rows, SECOND)
         motion_A, motion_B = _motion(stage, first), _motion(stage, second)
-        damped = _any(places, rows, DAMPED) > 0
-        S, ends = _stiffness(numbers, group), _ends(numbers, group, motion_A, motion_B)
-        turns, change, m = course(h, motion_A, motion_B, ends, _start(kept, group))
+        S, start = _stiffness(numbers, group), _start(kept, group)
+        ends = _ends(numbers, group, motion_A, motion_B)
+        turns, change, m = course(h, motion_A, motion_B, ends, start)
         mean = Middle(m[0], m[1], m[2], m[3])
-        tension = elastic_tension(mean, S, change, _start(kept, group))
-        if damped:
-            more, lost = viscous_tension(h, _damping(numbers, group), ends, change)
+        tension = elastic_tension(mean, S, change, start)
+        if _any(places, rows, DAMPED) > 0:
+            D = _damping(numbers, group)
+            more, lost = viscous_tension(h, D, ends, change)
             tension = add_tension(tension, more)
             step.sizes[LOST_POWER] += lost
         tension = scale_tension(h, tension)
@@ -149,7 +150,7 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             # they are therefore those of the step before, as if they were unknowns themselves.
             f = times_six(S, _last(kept, group))
             S = scale_blocks(0.5, S)
-            if damped:
+            if _any(places, rows, DAMPED) > 0:
                 S = add_blocks(S, scale_blocks(1.0 / h, _damping(numbers, group)))
             A, B, rho_A, rho_B, r = ends
             stiff = stiffness(mean, S, f[0], (A, B), r, (rho_A, rho_B), turns)

@@ -29,8 +29,6 @@ def not_backwards(runner: DirectorRunner) -> str:
     for family in runner.parts.families:
         if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
-    if runner.work.refinement.matrix.size:
-        return "loops of bodies of very different masses"
     return ""
 
 
@@ -155,8 +153,10 @@ class DirectorSweep:
         self._alive.append(others)  # functions that numbers are addresses of
         return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
 
-    def inputs(self, system: DirectorForm, u: Array, times: Vector) -> Array:
-        """Return all that kernels read of inputs u (steps, inputs) of a system, as `advance`."""
+    @staticmethod
+    def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
+        """Return inputs u (steps, m) of a system, and where its drives lead to."""
+        assert isinstance(system, DirectorForm)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
     def _others(self, parts: Sequence[Any]) -> list[Any]:
