@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.analysis.measured import Measured
-from poinsot.kernels.sampling import OUTPUT, is_due
+from poinsot.kernels.sampling import DELAY, EVERY, OUTPUT, is_due
 from poinsot.ph.linear_steps import COEFFICIENTS, STEP
 from poinsot.ph.matrices import Array, Vector
 from poinsot.run.problem import Problem
@@ -16,6 +16,8 @@ from poinsot.run.problem import Problem
 WRITTEN = "given", "found", "ring", "held", "last"
 #: Numbers that are held, and when samples were taken.
 Memory: TypeAlias = tuple[Vector, NDArray[np.int64]]
+#: What is held before a step, its number, time [s], state and angles [rad] at its start.
+Moment: TypeAlias = tuple[Memory, int, float, Vector, Vector]
 
 
 class Held:
@@ -60,6 +62,11 @@ class Held:
             first += array.size
         table.sampled[:] = memory[1]
 
+    def changes(self, number: int) -> bool:
+        """Tell whether samples are taken at the beginning of a step, or a delay is over."""
+        every, delay = self.sampled.table.controllers[:, [EVERY, DELAY]].astype(np.int64).T
+        return bool(np.any((number % every == 0) | ((number - delay) % every == 0)))
+
     def due(self, number: int) -> list[int]:
         """Return which controllers take samples at the beginning of a step."""
         table = self.sampled.table
@@ -93,12 +100,9 @@ class Held:
         t: float,
         x: Vector,
         turned: Vector,
-        by_states: Callable[[Measured, Vector], Vector],
+        sizes: Vector,
     ) -> tuple[Vector, Vector]:
-        """Return what a gradient by c1 is by c0, and by x.
-
-        `by_states` returns the derivative of weighted measurements by the state.
-        """
+        """Return what a gradient by c1 is by c0, and by x, whose components have these sizes."""
         self.restore(memory)
         due, none = self.due(number), np.zeros(sum(each.size for each in self.measures))
 
@@ -114,7 +118,8 @@ class Held:
             self.restore(memory)
             for c, measure in enumerate(self.measures):
                 if c in due:
-                    by_x += by_states(measure, by_y[first : first + measure.size])
+                    weights = by_y[None, first : first + measure.size]
+                    by_x += measure.back(weights, x[None], turned[None], sizes)[0]
                 first += measure.size
         return by_c, by_x
 

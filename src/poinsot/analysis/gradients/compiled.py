@@ -7,17 +7,21 @@ how they change with a parameter is looked up beside the run, in the models near
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
+from poinsot.analysis.held import Memory as HeldMemory
+from poinsot.analysis.held import Moment
 from poinsot.analysis.losses import Bound
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
-from poinsot.ph.signals import Constant, Signal
+from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
@@ -28,8 +32,13 @@ BLOCK = 2048
 
 def _same(a: Signal | None, b: Signal | None) -> bool:
     """Tell whether two inputs are known to be the same."""
-    if isinstance(a, Constant) and isinstance(b, Constant):
-        return np.array_equal(a.value, b.value)
+    match a, b:
+        case Constant(), Constant():
+            return np.array_equal(a.value, b.value)
+        case Table(), Table():
+            return np.array_equal(a.times, b.times) and np.array_equal(a.values, b.values)
+        case Prescribed(), Prescribed():
+            return a is b or (a.still and b.still)
     return a is b
 
 
@@ -45,6 +54,7 @@ class Checkpoint:
     x: Vector
     turned: Vector
     memory: Memory
+    held: HeldMemory | None
     totals: Totals
 
 
@@ -57,9 +67,7 @@ class CompiledBackward(Adjoint):
         from poinsot.systems.compiled.runner import DirectorRunner
 
         problem = run.problem
-        if run.held is not None:
-            raise UnableError("what controllers hold")
-        engine = run.engine()
+        engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
         if not isinstance(runner, DirectorRunner):
             raise UnableError(f"'{problem.scheme.name}' in these coordinates")
@@ -110,11 +118,13 @@ class CompiledBackward(Adjoint):
         value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
+        self.nu = np.zeros(0 if run.held is None else run.held.start[0].size)
         du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
             if k + 1 < len(self.checkpoints):
                 x, turned = self._segment(point)
+            self.samples = self._sampled(point, x, turned)
             for first in reversed(range(0, len(x) - 1, self.block)):
                 rows = slice(first, first + self.block + 1)
                 added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
@@ -122,6 +132,8 @@ class CompiledBackward(Adjoint):
                 du.append(inputs)
         found += np.array([lam @ direction.dx0 for direction in directions])
         found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
+        if run.held is not None:
+            found += run.by_start(directions, self.nu)
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")
 
@@ -154,8 +166,28 @@ class CompiledBackward(Adjoint):
         )
         times = clock.span(clock.before + first, clock.before + last)
         u = self._inputs(system, times)
-        wanted = run.variations.samples or any(self._fed_otherwise)
+        wanted = run.variations.samples or any(self._fed_otherwise) or run.held is not None
         by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
+        added = self.by_parameters(x[own], turned[own], by_measures)
+        starts = [n for n in self.samples if first < n < last]
+        for a, b in reversed([*pairwise([first, *starts, last])]):
+            rows, states = slice(a - first, b - first), slice(a - first, b - first + 1)
+            if run.held is not None:
+                u[rows, run.held.columns] = self._held_in(a)
+            self._sweep(times[states], u[rows], x[states], seeds[states], lam, by_u[rows])
+            if run.held is not None:
+                added += self._take_samples_back(a, by_u[rows], lam)
+        if first == 0:
+            lam += seeds[0]
+        for k, nearby in enumerate(self._fed_otherwise):
+            for weight, other in nearby:
+                added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
+        return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    def _sweep(
+        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+    ) -> None:
+        """Go backwards in machine code, see `DirectorSweep.back`."""
         done = self.sweep.back(times, u, x, seeds, lam, by_u)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
@@ -163,13 +195,49 @@ class CompiledBackward(Adjoint):
                 f"step at t = {t:g} s: the tangent is singular, or the motion is so sensitive "
                 "that its gradient overflows; take a shorter run"
             )
-        if first == 0:
-            lam += seeds[0]
-        added = self.by_parameters(x[own], turned[own], by_measures)
-        for k, nearby in enumerate(self._fed_otherwise):
-            for weight, other in nearby:
-                added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
-        return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    # -- controllers --------------------------------------------------------------------------
+
+    def _sampled(self, point: Checkpoint, x: Array, turned: Array) -> dict[int, Moment]:
+        """Return the moments of a segment at which controllers change what they hold.
+
+        By the number of the step that begins there.
+        """
+        held, memory, clock = self.run.held, point.held, self.run.problem.clock
+        found: dict[int, Moment] = {}
+        if held is not None and memory is not None:
+            first = clock.before + point.first
+            times = clock.span(first, first + len(x) - 1)
+            for k in range(len(x) - 1):
+                n = point.first + k
+                if k == 0 or held.changes(n):
+                    found[n] = memory, n, float(times[k]), x[k], turned[k]
+                    memory = held.take(*found[n])
+        return found
+
+    def _held_in(self, n: int) -> Vector:
+        """Return what controllers put into ports from step n on."""
+        held = self.run.held
+        assert held is not None
+        last = max(k for k in self.samples if k <= n)
+        found: Vector = held.take(*self.samples[last])[0][held.places]
+        return found
+
+    def _take_samples_back(self, n: int, by_u: Array, lam: Vector) -> Vector:
+        """Make lam, a gradient after controllers have changed what they hold, one before.
+
+        With that by their inputs from there on. Returns what parameters of controllers add.
+        """
+        run, held = self.run, self.run.held
+        assert held is not None
+        np.add.at(self.nu, held.places, by_u[:, held.columns].sum(axis=0))
+        if n not in self.samples:
+            return np.zeros(len(run.variations.directions))
+        at = self.samples[n]
+        added = self.nu @ run.by_samples(run.variations.directions, *at)
+        self.nu, by_x = held.back(self.nu, *at, run.linear.sizes)
+        lam += by_x
+        return np.asarray(added)
 
     def _inputs(self, system: PHSystem, times: Vector) -> Array:
         """Return the inputs of all steps, and where drives lead to."""
@@ -193,11 +261,14 @@ class CompiledBackward(Adjoint):
     def _forwards(self) -> Iterator[tuple[Array, Array]]:
         """Take the whole run; yield states and angles of every segment, its first ones included."""
         run, problem = self.run, self.run.problem
+        if run.held is not None:
+            run.held.restore(run.held.start)
         totals, first = run.totals(), 0
         x, turned = problem.x, problem.turned
         while first < problem.clock.steps:
             memory = self.engine.memory()
-            self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
+            held = None if run.held is None else run.held.memory()
+            self.checkpoints.append(Checkpoint(first, x, turned, memory, held, totals.copy()))
             xs, turns = self._steps(first, x, turned, totals)
             yield xs, turns
             first, x, turned = first + len(xs) - 1, xs[-1].copy(), turns[-1].copy()

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.analysis.held import Held, Memory
+from poinsot.analysis.held import Held, Memory, Moment
 from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Chosen, Direction, Studied, Variations, equations_of
 from poinsot.errors import InputError, NoDerivativeError, PoinsotError
@@ -79,7 +79,6 @@ class Run:
         system, clock, size = problem.system, problem.clock, problem.system.n
         if self.held is not None:
             size += sum(each.size for each in self.held.start)
-            self.asked = "reference"
         self.every = max(1, int(np.ceil(16 * size * clock.whole / memory)))
         whole = len(clock.fractions)
         self.times = clock.span(clock.before, clock.steps)[::whole]
@@ -146,7 +145,8 @@ class Run:
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """Yield the number of the first step, states at the ends of steps, and angles."""
         clock, whole = self.problem.clock, len(self.problem.clock.fractions)
-        engine, totals, done, segment = self.engine(), self.totals(), 0, self.every * whole
+        asked = self.asked if self.held is None else "reference"
+        engine, totals, done, segment = self.engine(asked), self.totals(), 0, self.every * whole
         if self.held is not None:
             self.held.restore(self.held.start)
             self.memories = []
@@ -160,9 +160,9 @@ class Run:
             yield done // whole, block.saved.x.copy(), block.saved.turned.copy()
             done += block.steps
 
-    def engine(self) -> Engine:
+    def engine(self, asked: str) -> Engine:
         """Return what takes the steps of the run, at its start."""
-        return choose_engine(self.problem, self.asked, self.newton)
+        return choose_engine(self.problem, asked, self.newton)
 
     def totals(self) -> Totals:
         """Return sums over steps, before the first one."""
@@ -250,6 +250,11 @@ class Run:
         size, steps = self.every * -(-TOGETHER // self.every), self.problem.clock.whole
         return [(k, min(k + size, steps)) for k in range(0, steps, size)]
 
+    def by_start(self, directions: Sequence[Direction], nu: Vector) -> Vector:
+        """Return the derivative by parameters of a gradient nu by what is held at the start."""
+        starts = [each.of(lambda p: self.held_of(p).start[0]) for each in directions]
+        return np.array([nu @ each if isinstance(each, np.ndarray) else 0.0 for each in starts])
+
     # -- steps and parameters -----------------------------------------------------------------
 
     def linear_step(self, taken: Taken) -> LinearStep:
@@ -285,11 +290,12 @@ class Run:
                 dM[:, k] += weight * M
         return dF, dM
 
-    def by_samples(self, directions: Sequence[Direction], taken: Taken) -> Array:
-        """Return the derivative of what controllers hold by parameters, a column each."""
+    def by_samples(self, directions: Sequence[Direction], *at: *Moment) -> Array:
+        """Return the derivative of what controllers hold by parameters, a column each.
+
+        After they have taken samples at a moment, see `Held.take`.
+        """
         assert self.held is not None
-        assert taken.memory is not None
-        at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
         found = np.zeros((self.held.start[0].size, len(directions)))
         for k, direction in enumerate(directions):
             for weight, problem in direction.nearby:
