@@ -563,9 +563,19 @@ CONTROLLERS = {
 }
 
 
-@pytest.mark.parametrize("kind", CONTROLLERS)
-def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind):
-    how = {"h": 0.02, "t_end": 0.1, "engine": "reference"}
+#: Controllers in continuous time are systems at ports, through which machine code does not go.
+HOW_CONTROLLED = [(kind, "reference", "ph-mp") for kind in CONTROLLERS]
+HOW_CONTROLLED += [
+    (kind, "compiled", scheme)
+    for kind, scheme in zip(
+        ("sampled", "delayed", "with a state"), ("ph-mp", "ph-mp-ggl", "ph-mp"), strict=True
+    )
+]
+
+
+@pytest.mark.parametrize(("kind", "engine", "scheme"), HOW_CONTROLLED)
+def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind, engine, scheme):
+    how = {"h": 0.02, "t_end": 0.1, "engine": engine, "scheme": scheme}
     law, options = CONTROLLERS[kind]
 
     def controlled(values):
@@ -583,14 +593,19 @@ def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind):
 
     expected = sum(c * value(3 + k * 1e-2) for k, c in WEIGHTS.items()) / 1e-2
     assert abs(expected) > 1e-5
-    found = ps.gradient(controlled, Final("rail"), {"gain": 3.0}, **how)["gain"]
+    gradient = ps.gradient(controlled, Final("rail"), {"gain": 3.0}, **how)
+    assert gradient.engine == engine
+    found = gradient["gain"]
     forward = ps.sensitivities(controlled, "rail", {"gain": 3.0}, **how)["rail"]["gain"][-1]
     assert [float(found), float(forward)] == pytest.approx([expected] * 2, abs=1e-10)
 
 
-def test_what_controllers_hold_is_kept_at_few_steps(monkeypatch):
-    monkeypatch.setattr("poinsot.analysis.gradients.run.TOGETHER", 8)
-    loss, how = Final("rail") + Integral("hip**2"), {"h": 0.02, "t_end": 0.9}
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_what_controllers_hold_is_kept_at_few_steps(monkeypatch, engine):
+    for module in ("run", "compiled"):
+        monkeypatch.setattr(f"poinsot.analysis.gradients.{module}.TOGETHER", 8)
+    loss = Final("rail") + Integral("hip**2")
+    how = {"h": 0.02, "t_end": 0.9, "engine": engine}
 
     def controlled(values):
         model = bob()
