@@ -50,6 +50,30 @@ def slider_crank():
     return crank.model(crank.SliderCrank()), "slider"
 
 
+def with_friction():
+    """Return the slider-crank with dry friction in its hinges and drag."""
+    import poinsot as ps
+
+    model, body = slider_crank()
+    for name, joint in model.joints.items():
+        if isinstance(joint, ps.Revolute | ps.Prismatic):
+            law = {"coulomb": 0.02, "viscous": 0.01, "slip": 0.01}
+            model.add_force(f"friction in {name}", ps.JointFriction(name, **law))
+    model.add_force("drag", ps.Drag(model.body(body), quadratic=0.1))
+    return model, body
+
+
+def rod():
+    """Return an elastic rod of 8 elements that falls from a clamped end."""
+    import poinsot as ps
+
+    model, section = ps.Model(gravity=(0, 0, -9.81), name="rod"), ps.CircularSection(radius=0.02)
+    material = {"youngs_modulus": 2e6, "shear_modulus": 8e5, "density": 1500, "damping_time": 0.01}
+    shape = ps.ElasticRod([(0, 0, 0), (1, 0, 0.1)], section, 8, **material)
+    model.add_joint("clamp", ps.Weld(model.ground, model.add_body("rod", shape).start))
+    return model, "rod.end"
+
+
 def four_bar():
     """Return a four-bar of four hinges, three of whose constraints repeat others."""
     import poinsot as ps
@@ -67,11 +91,15 @@ def four_bar():
     return model, "bar2"
 
 
+#: Mechanisms and schemes.
 MODELS = {
-    "slider-crank": slider_crank,
-    "chain of 4": lambda: chain(4),
-    "chain of 16": lambda: chain(16),
-    "four-bar": four_bar,
+    "slider-crank": (slider_crank, "ph-mp"),
+    "stabilised": (slider_crank, "ph-mp-ggl"),
+    "with friction": (with_friction, "ph-mp"),
+    "chain of 4": (lambda: chain(4), "ph-mp"),
+    "chain of 16": (lambda: chain(16), "ph-mp"),
+    "four-bar": (four_bar, "ph-mp"),
+    "elastic rod": (rod, "ph-mp"),
 }
 
 
@@ -82,6 +110,11 @@ def numbers(model, count):
     """
     import poinsot as ps
 
+    if model.name == "rod":
+        of_rod = ("youngs_modulus", "shear_modulus", "density", "damping_time")
+        return [*(f"bodies.rod.{name}" for name in of_rod), *(f"gravity.{k}" for k in range(3))][
+            :count
+        ]
     bodies = list(model.bodies)
     paths = [f"bodies.{name}.mass" for name in bodies]
     for name in bodies:
@@ -106,8 +139,10 @@ def measure(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    model, body = MODELS[name]()
-    loss, how = Final(f"{body}.position.y"), {"h": H, "engine": "compiled"}
+    make, scheme = MODELS[name]
+    model, body = make()
+    loss = Final(f"{body}.position.y + {body}.position.z")
+    how = {"h": H, "engine": "compiled", "scheme": scheme}
     end = H * STEPS
     for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
         paths, rows = numbers(model, count), []

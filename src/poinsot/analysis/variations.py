@@ -141,10 +141,10 @@ class Variations:
         built = self._build({})
         self.known = _known(built)
         # A function may put its numbers anywhere: into a law, or an input that begins later.
-        self._smooth = isinstance(model, Model) and not _has_edges(model)
+        self.smooth = isinstance(model, Model) and not _has_edges(model)
         self.model = built
         self.problem = self._problem_of(built, {}, trusted=False)
-        self._smooth = self._smooth and not self.problem.sampled.controllers
+        self.smooth = self.smooth and not self.problem.sampled.controllers
         self._refuse_events()
         self.samples: dict[str, Samples] = {}
         for name in given:
@@ -322,7 +322,7 @@ class Variations:
         For residuals that is seen anywhere, unless something has an edge: stops act on one side
         only, inputs may begin later.
         """
-        if not self._smooth or name.startswith(PORTS):
+        if not self.smooth or name.startswith(PORTS):
             return None
         x = [problems[k].x for k in (0, 1, 2)]
         bend = abs(x[2] - 2 * x[1] + x[0]) / self.problem.system.sizes(x[0])

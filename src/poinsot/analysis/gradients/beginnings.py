@@ -37,16 +37,22 @@ class Tables:
 
 @dataclass(frozen=True, eq=False)
 class Slope:
-    """Derivatives by a number of a parameter.
+    """What a run begins with as a function of a number of a parameter.
 
     Parameters
     ----------
+    change : float
+        A change c of that number.
+    acting : (4, count)
+        By how much numbers of what acts differ, for changes c, -c, 2 c and -2 c.
     numbers : (k,)
-        Those of the numbers of bodies and joints in tables.
+        Derivatives of the numbers of bodies and joints in tables.
     dx0 : (n,)
         That of the state at the start.
     """
 
+    change: float
+    acting: Array
     numbers: Vector
     dx0: Vector
 
@@ -112,12 +118,17 @@ class Beginning:
         exact = abs(self._given[0]), abs(self.equations.rates)
         return np.concatenate([self.tables.sizes, largest[row], blocks.reshape(-1), *exact])
 
-    def slope(self, slopes: Vector, places: Places) -> Slope:
-        """Return the derivatives that follow from those of all numbers."""
+    def slope(self, differences: Array, weights: Vector, change: float, places: Places) -> Slope:
+        """Return how it depends on a parameter, by how much all numbers differ (4, numbers).
+
+        The weights of these make derivatives by a change of the parameter.
+        """
         tables, masses, given = self.tables, self._masses, self._given[0]
         sizes = tables.acting.start, tables.count, places.size, masses.size, given.size
-        numbers, _, dJ, dM, dk, dr = np.split(slopes, np.cumsum(sizes))
-        return Slope(numbers, self._dx0(_matrix(dJ, places, self.equations.jacobian), dM, dk, dr))
+        rates = weights @ differences / change
+        numbers, _, dJ, dM, dk, dr = np.split(rates, np.cumsum(sizes))
+        dx0 = self._dx0(_matrix(dJ, places, self.equations.jacobian), dM, dk, dr)
+        return Slope(change, differences[:, tables.acting], numbers, dx0)
 
     def _dx0(self, dJ: Matrix, dM: Vector, dk: Vector, dr: Vector) -> Vector:
         """Return the derivative of the state by those of J, masses, what is given, and r."""

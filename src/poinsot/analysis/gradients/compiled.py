@@ -6,25 +6,44 @@ how they change with a parameter is looked up beside the run, in the models near
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint
 from poinsot.analysis.gradients.beginnings import Tables
-from poinsot.analysis.gradients.compression import Compressed
+from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
+from poinsot.analysis.gradients.nearby import Nearby
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
+from poinsot.analysis.held import Memory as HeldMemory
+from poinsot.analysis.held import Moment
 from poinsot.analysis.losses import Bound
 from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
+from poinsot.ph.signals import Constant, Signal, Table
+from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
 
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
+
+
+def _same(a: Signal | None, b: Signal | None) -> bool:
+    """Tell whether two inputs are known to be the same."""
+    match a, b:
+        case Constant(), Constant():
+            return np.array_equal(a.value, b.value)
+        case Table(), Table():
+            return np.array_equal(a.times, b.times) and np.array_equal(a.values, b.values)
+        case Prescribed(), Prescribed():
+            return a is b or (a.still and b.still)
+    return a is b
 
 
 class UnableError(Exception):
@@ -39,6 +58,7 @@ class Checkpoint:
     x: Vector
     turned: Vector
     memory: Memory
+    held: HeldMemory | None
     totals: Totals
 
 
@@ -51,9 +71,7 @@ class CompiledBackward(Adjoint):
         from poinsot.systems.compiled.runner import DirectorRunner
 
         problem = run.problem
-        if run.held is not None:
-            raise UnableError("what controllers hold")
-        engine = run.engine()
+        engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
         if not isinstance(runner, DirectorRunner):
             raise UnableError(f"'{problem.scheme.name}' in these coordinates")
@@ -72,43 +90,62 @@ class CompiledBackward(Adjoint):
         self.checkpoints: list[Checkpoint] = []
 
     @cached_property
-    def changes(self) -> tuple[Array, Array]:
-        """How numbers of bodies and joints change with parameters, and weights of models near by.
-
-        Of these there are as many as differ in the numbers of what else acts; (parameters, ...)
-        """
-        count, sweep = len(self.run.variations.numbers), self.sweep
-        rows = np.zeros((count, sweep.slopes.size))
+    def by_numbers(self) -> Array:
+        """How numbers of bodies and joints change with parameters; (parameters, numbers)."""
+        rows = np.zeros((len(self.run.variations.numbers), self.sweep.slopes.size))
         for k, slope in self.compressed.slopes.items():
             rows[k] = slope.numbers
-        models = dict[bytes, Vector]()
-        weights: list[dict[bytes, float]] = [{} for _ in range(count)]
+        for k, nearby in self._numbers.items():
+            rows[k] = sum(weight * numbers for weight, numbers, _ in nearby)
+        return rows
+
+    @cached_property
+    def nearby(self) -> Nearby:
+        """Models near by that differ in the numbers of what else acts."""
+        found = Nearby(self.sweep.own)
+        for k, nearby in self._numbers.items():
+            if any(not np.array_equal(acting, nearby[0][2]) for _, _, acting in nearby):
+                found.add(k, ((weight, acting) for weight, _, acting in nearby))
+        slopes, problem = self.compressed.slopes, self.run.problem
+        if self.run.variations.smooth:
+            start = problem.clock.h, problem.x, problem.turned
+            found.add_together(slopes, partial(self.sweep.probe, *start))
+        else:
+            for k, slope in slopes.items():
+                if slope.acting.any():
+                    weights = (WEIGHTS / slope.change).tolist()
+                    models = self.sweep.own + slope.acting
+                    found.add(k, zip(weights, models, strict=True))
+        self.sweep.use(found.models)
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[int, list[tuple[float, Vector, Vector]]]:
+        """Of each direction weights, numbers of bodies and joints, and of what else acts."""
+        found: dict[int, list[tuple[float, Vector, Vector]]] = {}
         for k, direction in self.directions.items():
-            own: dict[bytes, float] = {}
+            found[k] = []
             for weight, problem in direction.nearby:
-                numbers = sweep.numbers(problem.system)
+                numbers = self.sweep.numbers(problem.system)
                 if numbers is None:
                     raise UnableError(f"'{direction.name}', which changes the structure of tables")
-                rows[k] += weight * numbers[0]
-                key = numbers[1].tobytes()
-                models[key] = numbers[1]
-                own[key] = own.get(key, 0.0) + weight
-            weights[k] = own if len(own) > 1 else {}
-        used = list(dict.fromkeys(key for own in weights for key in own))
-        sweep.use([models[key] for key in used])
-        by_model = [[own.get(key, 0.0) for key in used] for own in weights]
-        return rows, np.array(by_model).reshape(count, len(used))
+                found[k].append((weight, *numbers))
+        return found
 
     @cached_property
     def compressed(self) -> Compressed:
-        """What few models tell of many parameters, unless what else acts depends on them."""
-        sizes = np.concatenate(self.sweep.sizes)
+        """What few models tell of many parameters, without controllers and laws as functions."""
+        sizes, alone = np.concatenate(self.sweep.sizes), self.run.held is not None
+        alone = alone or bool(self.runner.parts.laws)
 
         def look(problem: Problem) -> Tables | None:
-            found = self.sweep.numbers(problem.system)
+            found = None if alone else self.sweep.numbers(problem.system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        return Compressed(self.run.variations, look, self.measures_same)
+        def same(problem: Problem) -> bool:
+            return self.measures_same(problem) and not self._feeds_others(problem)
+
+        return Compressed(self.run.variations, look, same)
 
     @cached_property
     def directions(self) -> Mapping[int, Direction]:
@@ -120,15 +157,17 @@ class CompiledBackward(Adjoint):
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
         run, count = self.run, len(self.run.variations.numbers)
-        by_numbers, by_models = self.changes
+        by_numbers, nearby = self.by_numbers, self.nearby
         value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(count)
+        self.nu = np.zeros(0 if run.held is None else run.held.start[0].size)
         du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
             if k + 1 < len(self.checkpoints):
                 x, turned = self._segment(point)
+            self.samples = self._sampled(point, x, turned)
             for first in reversed(range(0, len(x) - 1, self.block)):
                 rows = slice(first, first + self.block + 1)
                 added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
@@ -138,7 +177,9 @@ class CompiledBackward(Adjoint):
         starts |= {k: direction.dx0 for k, direction in self.directions.items()}
         for k, dx0 in starts.items():
             found[k] += lam @ dx0
-        found += by_numbers @ self.sweep.slopes + by_models @ self.sweep.by_nearby
+        found += by_numbers @ self.sweep.slopes + nearby.derivatives(self.sweep.by_nearby, count)
+        if run.held is not None:
+            found += run.by_start([*self.directions.values()], self.nu)
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")
 
@@ -170,8 +211,29 @@ class CompiledBackward(Adjoint):
             by_measures, x[own], turned[own], run.linear.sizes
         )
         times = clock.span(clock.before + first, clock.before + last)
-        u = inputs_of(system, times)
-        by_u = np.zeros((len(u), u.shape[1] if run.variations.samples else 0))
+        u = self._inputs(system, times)
+        wanted = run.variations.samples or self._fed_otherwise or run.held is not None
+        by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
+        added = self.by_parameters(x[own], turned[own], by_measures)
+        starts = [n for n in self.samples if first < n < last]
+        for a, b in reversed([*pairwise([first, *starts, last])]):
+            rows, states = slice(a - first, b - first), slice(a - first, b - first + 1)
+            if run.held is not None:
+                u[rows, run.held.columns] = self._held_in(a)
+            self._sweep(times[states], u[rows], x[states], seeds[states], lam, by_u[rows])
+            if run.held is not None:
+                added += self._take_samples_back(a, by_u[rows], lam)
+        if first == 0:
+            lam += seeds[0]
+        for k, direction in self._fed_otherwise.items():
+            for weight, other in direction.nearby:
+                added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
+        return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    def _sweep(
+        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+    ) -> None:
+        """Go backwards in machine code, see `DirectorSweep.back`."""
         done = self.sweep.back(times, u, x, seeds, lam, by_u)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
@@ -179,19 +241,79 @@ class CompiledBackward(Adjoint):
                 f"step at t = {t:g} s: the tangent is singular, or the motion is so sensitive "
                 "that its gradient overflows; take a shorter run"
             )
-        if first == 0:
-            lam += seeds[0]
-        added = self.by_parameters(x[own], turned[own], by_measures)
-        return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    # -- controllers --------------------------------------------------------------------------
+
+    def _sampled(self, point: Checkpoint, x: Array, turned: Array) -> dict[int, Moment]:
+        """Return the moments of a segment at which controllers change what they hold.
+
+        By the number of the step that begins there.
+        """
+        held, memory, clock = self.run.held, point.held, self.run.problem.clock
+        found: dict[int, Moment] = {}
+        if held is not None and memory is not None:
+            first = clock.before + point.first
+            times = clock.span(first, first + len(x) - 1)
+            for k in range(len(x) - 1):
+                n = point.first + k
+                if k == 0 or held.changes(n):
+                    found[n] = memory, n, float(times[k]), x[k], turned[k]
+                    memory = held.take(*found[n])
+        return found
+
+    def _held_in(self, n: int) -> Vector:
+        """Return what controllers put into ports from step n on."""
+        held = self.run.held
+        assert held is not None
+        last = max(k for k in self.samples if k <= n)
+        found: Vector = held.take(*self.samples[last])[0][held.places]
+        return found
+
+    def _take_samples_back(self, n: int, by_u: Array, lam: Vector) -> Vector:
+        """Make lam, a gradient after controllers have changed what they hold, one before.
+
+        With that by their inputs from there on. Returns what parameters of controllers add.
+        """
+        run, held = self.run, self.run.held
+        assert held is not None
+        np.add.at(self.nu, held.places, by_u[:, held.columns].sum(axis=0))
+        if n not in self.samples:
+            return np.zeros(len(self.directions))
+        at = self.samples[n]
+        added = self.nu @ run.by_samples([*self.directions.values()], *at)
+        self.nu, by_x = held.back(self.nu, *at, run.linear.sizes)
+        lam += by_x
+        return np.asarray(added)
+
+    def _inputs(self, system: PHSystem, times: Vector) -> Array:
+        """Return the inputs of all steps, and where drives lead to."""
+        return self.sweep.inputs(system, inputs_of(system, times), times)
+
+    @cached_property
+    def _fed_otherwise(self) -> dict[int, Direction]:
+        """Directions with other inputs in some of their models near by."""
+        return {
+            k: direction
+            for k, direction in self.directions.items()
+            if any(self._feeds_others(problem) for _, problem in direction.nearby)
+        }
+
+    def _feeds_others(self, problem: Problem) -> bool:
+        """Tell whether another problem has other inputs."""
+        ports = zip(self.run.problem.system.ports, problem.system.ports, strict=True)
+        return not all(_same(port.signal, other.signal) for port, other in ports)
 
     def _forwards(self) -> Iterator[tuple[Array, Array]]:
         """Take the whole run; yield states and angles of every segment, its first ones included."""
         run, problem = self.run, self.run.problem
+        if run.held is not None:
+            run.held.restore(run.held.start)
         totals, first = run.totals(), 0
         x, turned = problem.x, problem.turned
         while first < problem.clock.steps:
             memory = self.engine.memory()
-            self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
+            held = None if run.held is None else run.held.memory()
+            self.checkpoints.append(Checkpoint(first, x, turned, memory, held, totals.copy()))
             xs, turns = self._steps(first, x, turned, totals)
             yield xs, turns
             first, x, turned = first + len(xs) - 1, xs[-1].copy(), turns[-1].copy()

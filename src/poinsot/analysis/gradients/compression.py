@@ -36,11 +36,11 @@ KNOWN = 1e-10
 BENT = 30 * PART
 
 
-#: Of differences for changes by 1, -1, 2 and -2 times c, for a derivative of fourth order.
-WEIGHTS = tuple(CENTRAL[k] for k in (1, -1, 2, -2))
+#: Changes of a parameter, and weights of what they make for a derivative of fourth order.
+MULTIPLES, WEIGHTS = tuple(CENTRAL), np.array(list(CENTRAL.values()))
 
-#: By which parameter each number changes, and its derivative, see `linear`.
-Told: TypeAlias = tuple[Places | None, Vector]
+#: By which parameter each number changes, and by how much, see `linear`.
+Told: TypeAlias = tuple[Places, Array] | None
 Tell: TypeAlias = Callable[[Array, Vector, Vector, Vector], Told]
 
 
@@ -86,7 +86,6 @@ class Compressed:
         count, variations = len(group), self.variations
         c = np.array([PART * variations.size(variations.numbers[k]) for k in group])
         r = 2 + np.arange(count) / count
-        begun, places, owner, rates = [base], base.places, None, np.zeros(0)
         ones, bits = np.ones(count), range((count - 1).bit_length())
         halves = [(np.arange(count) >> bit & 1).astype(float) for bit in bits]
         tried: tuple[tuple[Tell, list[Vector]], ...] = (
@@ -94,6 +93,7 @@ class Compressed:
             (quadratic, [-ones]),
             (smooth, [2 * ones, -2 * ones, *halves]),
         )
+        begun, told = [base], None
         for tell, factors in tried:
             more = self._changed(base, group, [each * c for each in factors])
             if more is None or not self.same(more[0].problem):
@@ -102,25 +102,25 @@ class Compressed:
             places = together(begun)
             here = base.numbers(places)
             differences = np.array([each.numbers(places) - here for each in begun[1:]])
-            owner, rates = tell(differences, NOISE * base.sizes(places), r, c)
-            if owner is not None:
+            told = tell(differences, NOISE * base.sizes(places), r, c)
+            if told is not None:
                 break
-        if owner is None:
+        if told is None:
             return None
-        slopes = (np.where(owner == j, rates, 0.0) for j in range(count))
-        parts = [base.slope(each, places) for each in slopes]
-        told = np.array([each.dx0 for each in parts]).T @ (r * c)
-        if not self._starts(begun[2].problem, told):
-            return None
-        acting = owner[base.tables.acting]
-        return {k: parts[j] for j, k in enumerate(group) if not np.any(acting == j)}
+        owner, values = told
+        slopes = {
+            k: base.slope(np.where(owner == j, values, 0.0), WEIGHTS, float(c[j]), places)
+            for j, k in enumerate(group)
+        }
+        moved = np.array([each.dx0 for each in slopes.values()]).T @ (r * c)
+        return slopes if self._starts(begun[2].problem, moved) else None
 
-    def _starts(self, problem: Problem, told: Vector) -> bool:
+    def _starts(self, problem: Problem, moved: Vector) -> bool:
         """Tell whether another run starts where derivatives tell, but for their curvature."""
         here = self.variations.problem
         sizes, change = here.system.sizes(here.x), problem.x - here.x
         much = np.max(abs(change) / sizes, initial=0.0)
-        return bool(np.max(abs(change - told) / sizes, initial=0.0) <= BENT * much + NOISE)
+        return bool(np.max(abs(change - moved) / sizes, initial=0.0) <= BENT * much + NOISE)
 
     def _changed(
         self, base: Beginning, group: Sequence[int], changes: Iterable[Vector]
@@ -178,10 +178,11 @@ def _part_and_kind(name: str) -> tuple[str, str]:
 
 
 def linear(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
-    """Return by which parameter each number changes, -1 for none, and its derivative by this one.
+    """Return by which parameter each number changes, -1 for none, and by how much.
 
-    `differences` (2, numbers) are those for changes c and r c, with r in order; below `noise`
-    (numbers,) they are round-off. None: some number is not linear in one of the parameters.
+    That is (4, numbers) for changes by `MULTIPLES` of c. `differences` (2, numbers) are those for
+    changes c and r c, with r in order; below `noise` (numbers,) they are round-off. None: some
+    number is not linear in one of the parameters.
     """
     return quadratic(np.array([*differences, -differences[0]]), noise, r, c)
 
@@ -190,8 +191,9 @@ def quadratic(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
     """Return the same where numbers are polynomials of degree two, by changes c, r c and -c."""
     one, two, back = differences
     owner = np.full(one.size, -1)
+    slope, bend = (one - back) / 2, (one + back) / 2
     changed = np.flatnonzero(np.any(abs(differences) > noise, axis=0))
-    d, e, f = (each[changed] for each in ((one - back) / 2, (one + back) / 2, two))
+    d, e, f = slope[changed], bend[changed], two[changed]
     # The change that is r times as large is r d + r^2 e.
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = 2 * f / (d + np.copysign(np.sqrt(d * d + 4 * e * f), d))
@@ -199,9 +201,9 @@ def quadratic(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
     unsure = 8 * noise[changed] + KNOWN * (abs(d) + abs(e))
     apart = np.min(np.diff(r), initial=1.0) * abs(d + 2 * r[own] * e)
     if np.any(abs(r[own] * d + r[own] ** 2 * e - f) > unsure) or np.any(apart < 4 * unsure):
-        return None, two
+        return None
     owner[changed] = own
-    return owner, (one - back) / 2 / c[owner]
+    return owner, np.array([k * slope + k * k * bend for k in MULTIPLES])
 
 
 def smooth(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
@@ -211,10 +213,10 @@ def smooth(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
     parameters alone whose places have a certain bit. None: some number depends on several.
     """
     multiples, halves = differences[[0, 2, 3, 4]], differences[5:]
-    rates, changed = np.array(WEIGHTS) @ multiples, np.any(abs(differences) > noise, axis=0)
+    changed = np.any(abs(differences) > noise, axis=0)
     whole, none = (abs(halves - each) <= 2 * noise for each in (multiples[0], 0.0))
     sure = (abs(multiples[0]) > 8 * noise) & np.all(whole | none, axis=0)
     owner = np.where(changed, (1 << np.arange(len(halves))) @ (whole & ~none), -1)
     if np.any(changed & ~sure) or np.any(owner >= c.size):
-        return None, rates
-    return owner, rates / c[owner]
+        return None
+    return owner, multiples
