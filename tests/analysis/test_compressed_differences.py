@@ -13,7 +13,9 @@ from strategies import seeds
 import poinsot as ps
 from poinsot.analysis import Final, Integral
 from poinsot.analysis.gradients import compression
+from poinsot.analysis.gradients.compiled import CompiledBackward
 from poinsot.analysis.gradients.compression import groups, linear, quadratic, smooth
+from poinsot.analysis.gradients.run import Run
 from poinsot.analysis.variations import Variations
 from poinsot.model.parameters import Parameters
 
@@ -52,9 +54,13 @@ def test_differences_tell_which_parameter_a_number_depends_on(
     owner, values, slopes, change = differences(seed, parameters, exponents)
     c, r = np.full(parameters, 1e-3), 2 + np.arange(parameters) / parameters
     rows = np.array([change(way) for way in changes(c, r)[:count]])
-    found, rates = tell(rows, compression.NOISE * abs(values), r, c)
+    found, multiples = tell(rows, compression.NOISE * abs(values), r, c)
     assert np.array_equal(found, owner)
-    np.testing.assert_allclose(np.where(owner < 0, 0, rates), slopes, rtol=1e-9)
+    for k, difference in zip(compression.MULTIPLES, multiples, strict=True):
+        expected = np.where(owner < 0, 0.0, change(k * c))
+        assert np.all(abs(difference - expected) <= 1e-12 * abs(values))
+    rates = compression.WEIGHTS @ multiples / 1e-3
+    assert np.all(abs(rates - slopes) <= 1e-9 * abs(values))
 
 
 @pytest.mark.parametrize(
@@ -72,16 +78,16 @@ def test_numbers_that_depend_on_two_parameters_have_no_owner(function):
         return [function(1 + factors[0], 1 + factors[1]) - function(1.0, 1.0)]
 
     rows = np.array([change(way) for way in changes(c, r)])
-    assert linear(rows[:2], noise, r, c)[0] is None
-    assert quadratic(rows[:3], noise, r, c)[0] is None
-    assert smooth(rows, noise, r, c)[0] is None
+    assert linear(rows[:2], noise, r, c) is None
+    assert quadratic(rows[:3], noise, r, c) is None
+    assert smooth(rows, noise, r, c) is None
 
 
 def test_numbers_that_are_not_linear_are_left_to_more_models():
     c, r, noise = np.full(1, 1e-3), np.array([2.0]), np.full(1, 1e-14)
     for power, tell, count in ((2, linear, 2), (3, quadratic, 3)):
         rows = [[(1 + k * 1e-3) ** power - 1] for k in (1, 2, -1)]
-        assert tell(np.array(rows[:count]), noise, r, c)[0] is None
+        assert tell(np.array(rows[:count]), noise, r, c) is None
 
 
 def test_groups_have_one_number_of_a_part_and_not_gravity_with_masses():
@@ -152,12 +158,19 @@ def fourbar(points, spin):
     return model
 
 
+PLANE = {"point": (0, 0.3, 0.4), "normal": (0, 0.3, 1)}
 POINTS = [(0, 0, 0), (0, 0.1, 0.3), (0.05, 0.6, 0.5), (0, 0.7, 0)]
 
 
+@pytest.mark.parametrize("projected", [False, True])
 @pytest.mark.parametrize("path", ["joints.J1.point", "bodies.bar1.mass", "bodies.bar2.inertia"])
-def test_velocities_that_joints_complete_are_derived(path):
+def test_velocities_that_joints_complete_are_derived(path, projected):
     model = fourbar(POINTS, spin=3.0)
+    if projected:
+        model.add_body("more", ps.Box(mass=1, size=(1, 1, 1)), velocity=(1, 2, 3))
+        tie = ps.PointOnPlane(model.body("bar1"), model.body("more"), **PLANE)
+        model.add_joint("tie", tie)
+        model.project_velocities()
     known = Parameters.of(model, [path])
     value = known.values[path]
     of = Final("bar2.velocity.z + 0.3*bar1.angular_velocity.y")
@@ -202,3 +215,29 @@ def test_models_that_are_built_are_as_many_for_long_chains_as_for_short_ones(mon
         assert found.flat.size == 7 * links
         counts.append(len(built))
     assert counts[0] == counts[1]
+
+
+def test_forces_on_different_bodies_are_told_by_the_same_models():
+    models = []
+    for links in (3, 9):
+        model, before = ps.Model(gravity=(0, 0, -9.81)), None
+        for k in range(links):
+            shape = ps.Box(mass=1, size=(1, 0.2, 0.1))
+            link = model.add_body(f"link{k}", shape, position=(k, 0, 0), angular_velocity=(0, k, 0))
+            hinge = {"point": (k - 0.5, 0, 0), "axis": (0, 1, 0)}
+            model.add_joint(f"J{k}", ps.Revolute(before or model.ground, link, **hinge))
+            spring = ps.JointSpring(f"J{k}", stiffness=3.0 + k, damping=0.2, rest=0.1)
+            model.add_force(f"S{k}", spring)
+            before = link
+        model.project_velocities()
+        keys = "stiffness", "damping", "rest"
+        paths = [f"forces.S{k}.{key}" for k in range(links) for key in keys]
+        how = {"h": 0.01, "t_end": 0.05}
+        of = Final(f"link{links - 1}.position.z")
+        run = Run.of(model, paths, engine="compiled", **how)
+        sweep = CompiledBackward(run, of.bound(run.variations.known))
+        found = sweep.gradient()
+        models.append(len(sweep.nearby.models))
+        expected = ps.gradient(model, of, paths, engine="reference", **how)
+        np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-7, atol=1e-10)
+    assert models[0] == models[1]

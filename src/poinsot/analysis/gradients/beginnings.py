@@ -13,7 +13,7 @@ from poinsot.model.equations import JointEquations
 from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse, nonzero
 from poinsot.run.problem import Problem
 from poinsot.systems.directors import DirectorForm
-from poinsot.systems.start import CompletedSlopes, given_twists, mass_blocks
+from poinsot.systems.start import CompletedSlopes, complete, given_twists, mass_blocks
 
 Places = NDArray[np.intp]
 
@@ -61,9 +61,9 @@ class Slope:
 class Beginning:
     """A run in directors before its first step.
 
-    Twists at the start follow from J t = r for the least change of those that are given, see
-    `systems.start`. As one list of numbers these are the tables, entries of J, M, what is given,
-    and r.
+    Twists at the start follow from J t = r for the least change of those that are not given, see
+    `systems.start`; if they are projected, then of all. As one list of numbers these are the
+    tables, entries of J, M, what is given, and r.
 
     Parameters
     ----------
@@ -75,18 +75,22 @@ class Beginning:
         Those of its joints at the start.
     tables : Tables
         The numbers of its tables.
+    projected : bool
+        Whether velocities are projected.
     """
 
     problem: Problem
     system: DirectorForm
     equations: JointEquations
     tables: Tables
+    projected: bool
 
     def fits(self, other: "Beginning") -> bool:
         """Tell whether another run begins at the same place, and has as many numbers."""
         ours, theirs = self.equations, other.equations
         return (
-            self.tables.numbers.size == other.tables.numbers.size
+            self.projected is other.projected
+            and self.tables.numbers.size == other.tables.numbers.size
             and ours.jacobian.shape == theirs.jacobian.shape
             and np.array_equal(self._given[1], other._given[1])
             and np.array_equal(self._frames, other._frames)
@@ -134,7 +138,9 @@ class Beginning:
         """Return the derivative of the state by those of J, masses, what is given, and r."""
         if not (nonzero(dJ) or dM.any() or dk.any() or dr.any()):
             return np.zeros(self.system.n)
-        twists = self._completed(dJ, block_diagonal(dM.reshape(-1, 6, 6)), dk, dr)
+        twists, blocks = dk, block_diagonal(dM.reshape(-1, 6, 6))
+        for completed in self._stages:
+            twists = completed(dJ, blocks, twists, dr)
         found = self.system.state_at(self._frames, twists)
         found[: self.system.mechanism.unknowns.n] = 0.0
         return found
@@ -152,10 +158,16 @@ class Beginning:
         return mass_blocks(self.equations.jacobian, self.equations.movable)
 
     @cached_property
-    def _completed(self) -> CompletedSlopes:
-        equations = self.equations
-        known = equations.jacobian, equations.movable, *self._given, equations.twists
-        return CompletedSlopes(*known)
+    def _stages(self) -> list[CompletedSlopes]:
+        """How twists follow from those that are given, one after the other."""
+        equations, (known, given) = self.equations, self._given
+        J, bodies, rates = equations.jacobian, equations.movable, equations.rates
+        masks, stages = [given, *([np.zeros_like(given)] if self.projected else [])], []
+        for mask in masks:
+            found = complete(J, bodies, known, mask, rates)
+            stages.append(CompletedSlopes(J, bodies, known, mask, found))
+            known = found
+        return stages
 
 
 def _entries(J: Matrix, places: Places) -> Vector:

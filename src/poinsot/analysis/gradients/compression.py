@@ -145,9 +145,9 @@ class Compressed:
             return None
         equations = equations_of(model)
         elastic = len(equations.movable) < len(equations.bodies)
-        if model.projection is not None or equations.singular or elastic:
+        if equations.singular or elastic:
             return None
-        return Beginning(problem, system, equations, tables)
+        return Beginning(problem, system, equations, tables, model.projection is not None)
 
 
 def groups(numbers: Sequence[Entry]) -> list[list[int]]:

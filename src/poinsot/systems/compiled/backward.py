@@ -93,16 +93,17 @@ class DirectorSweep:
         """
         system, random = self.runner.system, np.random.default_rng(0)
         self.use([*models])
-        self.end(near, turned)
         for _ in range(PROBES):
+            self.end(near, turned)
             shifts = 0.1 * random.standard_normal((2, system.n))
             x, lam = near + system.sizes(near) * shifts, random.standard_normal(system.n)
             nothing = np.zeros((1, system.m))
             times, seeds = h * np.arange(2.0), np.zeros_like(x)
             self.back(times, nothing, x, seeds, lam, np.zeros((1, 0)))
-        found, self.by_parts = self.by_nearby, _emptied(self.machine.parts)
-        self.by_bodies[:] = 0.0
-        return found
+        # Angles of joints are remembered by what takes the steps of the run, too.
+        self.end(near, turned)
+        self.by_bodies, self.by_parts = 0.0 * self.by_bodies, _emptied(self.machine.parts)
+        return self.by_nearby
 
     def end(self, x: Vector, turned: Vector) -> None:
         """Go backwards from this state."""
