@@ -17,6 +17,9 @@ from poinsot.systems.start import CompletedSlopes, complete, given_twists, mass_
 
 Places = NDArray[np.intp]
 
+#: Twists solve the equations of joints if no more than this part of the speeds is left.
+ROUNDED = 1e-10
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:
@@ -156,6 +159,16 @@ class Beginning:
     @cached_property
     def _masses(self) -> Array:
         return mass_blocks(self.equations.jacobian, self.equations.movable)
+
+    @property
+    def suits_joints(self) -> bool:
+        """Whether all of these twists solve J t = r: where some are projected, they may not."""
+        J, rates, stages = self.equations.jacobian, self.equations.rates, self._stages
+        speeds = np.max(
+            abs(J) @ np.max([abs(each.completed) for each in stages], axis=0), initial=0
+        )
+        lacking = [np.max(abs(J @ each.completed - rates), initial=0.0) for each in stages]
+        return bool(max(lacking) <= ROUNDED * speeds)
 
     @cached_property
     def _stages(self) -> list[CompletedSlopes]:

@@ -33,7 +33,7 @@ NOISE = 64 * EPS
 #: Ratios of differences are known that well, where these are well above round-off.
 KNOWN = 1e-10
 #: Starts differ from what their derivatives tell by no more than this part of the difference.
-BENT = 30 * PART
+BENT = 5 * PART
 
 
 #: Changes of a parameter, and weights of what they make for a derivative of fourth order.
@@ -67,7 +67,7 @@ class Compressed:
         #: By which of `variations.numbers`.
         self.slopes: dict[int, Slope] = {}
         base = self._begun(variations.model, variations.problem)
-        if base is not None:
+        if base is not None and base.suits_joints:
             for group in groups(variations.numbers):
                 self._find(base, group)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +72,7 @@ class Run:
         self.variations, self.problem = variations, variations.problem
         problem, self.newton, self.asked = variations.problem, newton, engine
         self.memory = memory
-        self._held: dict[int, Held] = {}
+        self._held: dict[Problem, Held] = {}
         self.held = self.held_of(problem) if problem.sampled.controllers else None
         #: What controllers hold before each of the steps from which states are kept.
         self.memories: list[Memory] = []
@@ -114,9 +115,9 @@ class Run:
 
     def held_of(self, problem: Problem) -> Held:
         """Return the controllers of a run."""
-        if id(problem) not in self._held:
-            self._held[id(problem)] = Held(problem)
-        return self._held[id(problem)]
+        if problem not in self._held:
+            self._held[problem] = Held(problem)
+        return self._held[problem]
 
     # -- forwards -----------------------------------------------------------------------------
 
@@ -321,11 +322,11 @@ class Run:
 
     def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "Measured"]:
         """Return what measures channels of states, with angles near those of the run."""
-        made: dict[int, Measured] = {}
+        made = WeakKeyDictionary[Problem, Measured]()
 
         def of(problem: Problem) -> Measured:
-            if id(problem) not in made:
-                made[id(problem)] = Measured(Measurement(problem.system, channels))
-            return made[id(problem)]
+            if problem not in made:
+                made[problem] = Measured(Measurement(problem.system, channels))
+            return made[problem]
 
         return of
