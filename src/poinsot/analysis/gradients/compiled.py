@@ -18,6 +18,7 @@ from poinsot.analysis.held import Memory as HeldMemory
 from poinsot.analysis.held import Moment
 from poinsot.analysis.losses import Bound
 from poinsot.errors import NoDerivativeError
+from poinsot.ph.hosting import HostedRunner
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
@@ -69,6 +70,8 @@ class CompiledBackward(Adjoint):
         problem = run.problem
         engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
+        if isinstance(runner, HostedRunner):
+            raise UnableError("systems at ports, such as controllers in continuous time")
         if not isinstance(runner, DirectorRunner):
             raise UnableError(f"'{problem.scheme.name}' in these coordinates")
         lacking = not_backwards(runner)
