@@ -182,6 +182,25 @@ def test_friction_that_sticks_has_a_derivative():
         assert found[path] == pytest.approx(slope, rel=1e-8)
 
 
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
+def test_angles_are_counted_over_turns_on_the_way_back(scheme):
+    """A wheel that turns by 0.4 turns in a step winds up a spring."""
+    model = ps.Model()
+    shape = ps.Cylinder(mass=1.0, radius=0.2, length=0.1)
+    wheel = model.add_body("wheel", shape, angular_velocity=(0, 0, 40 * np.pi))
+    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_force("spring", ps.JointSpring("axle", stiffness=0.5, rest=1.0))
+    model.add_force("friction", ps.JointFriction("axle", coulomb=0.3, viscous=0.01))
+    of, paths = Final("axle + axle.rate"), ["forces.spring.stiffness", "forces.spring.rest"]
+    how = {"h": 0.02, "t_end": 0.4, "scheme": scheme}
+    found, expected = (
+        ps.gradient(model, of, [*paths, "bodies.wheel.mass"], engine=engine, **how)
+        for engine in ("compiled", "reference")
+    )
+    assert found.value == pytest.approx(expected.value, rel=1e-11)
+    np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-8)
+
+
 def fed_by_values(values):
     """The cart, its motor and a load on the pole fed by values."""
     push = ps.Table([0, 0.05, 0.1], [0, values["push"], 3])
@@ -275,9 +294,11 @@ def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_
     ends = model.body("cart"), model.body("pole")
     relaxing = {"stiffness": (9, 9, 9, 1, 1, 1), "relaxation": [(2.0, 0.05)]}
     model.add_force("bushing", ps.Bushing(*ends, point=(0, 0, 0), **relaxing))
-    how = {"h": 0.02, "t_end": 0.06}
+    controlled, how = cart(), {"h": 0.02, "t_end": 0.06}
+    controlled.add_controller("p", "-3*rail", reads=["rail"], drives=["motor"])
     cases = [
         (model, {}, "Relaxations"),
+        (controlled, {}, "systems at ports"),
         (cart(), {"coordinates": "rotations"}, "in these coordinates"),
     ]
     for each, options, words in cases:

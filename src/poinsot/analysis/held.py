@@ -74,15 +74,19 @@ class Held:
 
     def take(self, memory: Memory, number: int, t: float, x: Vector, turned: Vector) -> Memory:
         """Return what is held in a step from x."""
-        return self._decided(memory, number, t, lambda c: self._measured(c, x, turned))
+        return self.decided(memory, number, t, lambda c: self._measured(c, x, turned))
 
-    def _decided(
+    def decided(
         self, memory: Memory, number: int, t: float, measured: Callable[[int], Vector]
     ) -> Memory:
         """Return what is held in a step, by what each controller measures that is due."""
         self.restore(memory)
         self.sampled.sample_of(number, t, measured)
         return self.memory()
+
+    def measured(self, x: Array, turned: Array) -> list[Array]:
+        """Return what each controller measures at states (times, n) with angles (times, ...)."""
+        return [measure(x, turned) for measure in self.measures]
 
     def _measured(self, c: int, x: Vector, turned: Vector) -> Vector:
         y: Vector = self.measures[c](x[None], turned[None])[0]
@@ -105,11 +109,11 @@ class Held:
         ends = np.cumsum([0, *(known[c].size for c in due)])
 
         def of_memory(c: Vector) -> float:
-            return float(nu @ self._decided((c, memory[1]), number, t, known.__getitem__)[0])
+            return float(nu @ self.decided((c, memory[1]), number, t, known.__getitem__)[0])
 
         def of_measured(y: Vector) -> float:
             given = {c: y[ends[k] : ends[k + 1]] for k, c in enumerate(due)}
-            return float(nu @ self._decided(memory, number, t, given.__getitem__)[0])
+            return float(nu @ self.decided(memory, number, t, given.__getitem__)[0])
 
         by_c = _slopes(of_memory, memory[0])
         by_y = _slopes(of_measured, np.concatenate([np.zeros(0), *known.values()]))

@@ -47,7 +47,7 @@ from poinsot.bodies.stabilised_backward import (
 )
 from poinsot.engine.families import (
     Tables,
-    act_exactly,
+    act_by_hand,
     act_on_ends,
     act_one,
     act_one_stabilised,
@@ -161,7 +161,7 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
-    _linearise(job, step)
+    _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
     begin_backward(bodies, h, x[n + 1], stage, lam, mu)
@@ -174,7 +174,7 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     total: float = end_backward(machine.bodies, job.by_bodies, h, x[n], stage, mu, job.frames, lam)
     if job.acting:
         _by_numbers(job, n, step)
-        _by_ends(job, n, h, step)
+        _by_ends(job, n, h)
     return total
 
 
@@ -187,7 +187,7 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
-    _linearise(job, step)
+    _linearise_stabilised(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
     begin_stabilised(bodies, h, job.ahead, stage, lam, mu)
@@ -199,7 +199,8 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     exchange_ends(bodies, mu, job.state, stage)
     _turn_impulses(job)
     start(machine.parts, job.ahead)
-    _linearise(job, _step(job, n, -h, job.ahead))
+    _linearise_stabilised(job, _step(job, n, -h, job.ahead))
+    start(machine.parts, job.state)  # angles are followed from step to step
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(machine.schedule, job.work.tiles, mu, ends)
@@ -282,58 +283,70 @@ def _turn_impulses(job: Sweep) -> None:
 
 
 @kernel
-def _linearise(job: Sweep, step: Step) -> None:
-    """Set all tiles of the matrix; laws that begin a step with older slopes are asked again."""
-    machine = job.machine
-    for _ in range(2 if machine.keeping else 1):
-        begin(machine.parts, step.state)
-        clear(machine.template, job.work.tiles)
-        _act(machine, machine.stabilised, step, job.work.tiles)
-
-
-@inline
-def _act(machine: Machine, stabilised: Array, step: Step, tiles: Array) -> None:
-    """Set residuals and tiles."""
+def _linearise_plain(job: Sweep, step: Step) -> None:
+    """Set the matrix of the plain form; what has no derivatives by hand is in `tiles`, too."""
+    machine, matrix, tiles = job.machine, job.work.tiles, job.tiles
+    clear(machine.template, matrix)
     bodies, h, length = machine.bodies, step.h, step.length
-    if stabilised is None:
-        free_bodies(bodies, h, length, step.state, step.stage, step.x, tiles, step.sizes)
-        act_exactly(machine.parts, step, tiles)
-    else:
-        stabilised_bodies(bodies, h, length, step.state, step.stage, step.x, tiles, step.sizes)
-        act_stabilised_exactly(machine.parts, step, tiles)
+    free_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+    act_by_hand(machine.parts, step, matrix)
+    if job.acting:
+        _act_on_ends(job, step)
+        for i in range(matrix.shape[0]):
+            for j in range(12):
+                matrix[i, j] += tiles[i, j]
 
 
 @kernel
-def _by_ends(job: Sweep, n: int, h: float, step: Step) -> None:
-    """Subtract from lam what families without own derivatives add to mu times residuals."""
-    bodies, mu, ends, stage = job.machine.bodies.places, job.mu, job.ends, job.stage
-    for i in range(ends.shape[0]):
-        _clear_row(ends, i)
-    _add_product(job, step)
-    start(job.machine.parts, job.ahead)
-    turn_around(stage)
-    _turn_impulses(job)
-    # What constrains changes no sign: all else does, which makes up for the sign of h.
-    joints = 0 + bodies[bodies.shape[0] - 1, BODY_NODES]
-    for i in range(joints, mu.shape[0]):
-        for slot in range(3):
-            mu[i, slot] *= -1.0
-    _add_product(job, _step(job, n, -h, job.ahead))
-    turn_around(stage)
-    subtract_ends(bodies, h, job.state, stage, ends, job.lam)
+def _linearise_stabilised(job: Sweep, step: Step) -> None:
+    """Set the matrix of the stabilised form."""
+    machine, matrix = job.machine, job.work.tiles
+    bodies, h, length = machine.bodies, step.h, step.length
+    for _ in range(_asked(machine)):
+        begin(machine.parts, step.state)
+        clear(machine.template, matrix)
+        stabilised_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+        act_stabilised_exactly(machine.parts, step, matrix)
 
 
 @kernel
-def _add_product(job: Sweep, step: Step) -> None:
-    """Add K^T mu of these families to ends."""
+def _act_on_ends(job: Sweep, step: Step) -> None:
+    """Set tiles of families without derivatives by hand, in the plain form."""
     machine, tiles = job.machine, job.tiles
-    for _ in range(2 if machine.keeping else 1):
+    for _ in range(_asked(machine)):
         begin(machine.parts, step.state)
         for i in range(tiles.shape[0]):
             for j in range(12):
                 tiles[i, j] = 0.0
         act_on_ends(machine.parts, step, tiles)
-    multiply_transposed(machine.schedule, tiles, job.mu, job.ends)
+
+
+@inline
+def _asked(machine: Machine) -> int:
+    """Return how often laws are asked: some begin a step with slopes of an earlier one."""
+    return 2 if machine.keeping else 1
+
+
+@kernel
+def _by_ends(job: Sweep, n: int, h: float) -> None:
+    """Subtract from lam what families without own derivatives add to mu times residuals."""
+    bodies, schedule = job.machine.bodies.places, job.machine.schedule
+    mu, ends, stage, tiles = job.mu, job.ends, job.stage, job.tiles
+    for i in range(ends.shape[0]):
+        _clear_row(ends, i)
+    multiply_transposed(schedule, tiles, mu, ends)
+    start(job.machine.parts, job.ahead)
+    turn_around(stage)
+    _turn_impulses(job)
+    _act_on_ends(job, _step(job, n, -h, job.ahead))
+    # What constrains changes no sign: all else does, which makes up for the sign of h.
+    for i in range(0 + bodies[bodies.shape[0] - 1, BODY_NODES], mu.shape[0]):
+        for slot in range(3):
+            mu[i, slot] *= -1.0
+    multiply_transposed(schedule, tiles, mu, ends)
+    turn_around(stage)
+    start(job.machine.parts, job.state)  # angles are followed from step to step
+    subtract_ends(bodies, h, job.state, stage, ends, job.lam)
 
 
 @kernel

@@ -90,11 +90,12 @@ place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
 start = _through("start", "state")
-#: What those add that can be gone through backwards, with all derivatives; in the plain form also
-#: without those that have kernels for it.
+#: What those add that can be gone through backwards, with all derivatives: in the plain form apart
+#: if they have kernels for it.
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
+_BY_HAND = tuple(family for family in _BACKWARDS if family.kernels.backward is not None)
 _REST = tuple(family for family in _BACKWARDS if family.kernels.backward is None)
-act_exactly = _through("act", "step, tiles", families=_BACKWARDS, rather="exactly")
+act_by_hand = _through("act", "step, tiles", families=_BY_HAND)
 act_stabilised_exactly = _through(
     "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
 )

@@ -104,7 +104,7 @@ X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 #: What forces are derived by: the velocity between bodies, the angular velocities of A and B. These
 #: change by so much over a step, in radians, and in lengths of the longest lever arm.
 APART, TURN_A, TURN_B = range(3)
-CHANGE = 1e-3
+CHANGE = 1e-5
 
 
 class Connected(NamedTuple):
@@ -169,7 +169,7 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
 
 @kernel
 def connect_exactly(connections: Connected, step: Step, tiles: Array) -> None:
-    """Add residuals, and all of their derivatives to tiles: by differences of fourth order."""
+    """Add residuals, and all of their derivatives to tiles: by central differences."""
     connect(connections, step, None)
     for group in range(connections.numbers.shape[0]):
         F_v, A_v, B_v = _slopes(connections, step, group, APART)
@@ -194,15 +194,13 @@ def _slope(
 ) -> tuple[Vec, Vec, Vec]:
     """Return how they change with one component."""
     change = CHANGE / step.h * (step.length if what == APART else 1.0)
-    near = _pull_beside(connections, step, group, what, axis, change)
-    before = _pull_beside(connections, step, group, what, axis, -change)
-    far = _pull_beside(connections, step, group, what, axis, 2.0 * change)
-    far_before = _pull_beside(connections, step, group, what, axis, -2.0 * change)
-    f, g = 2.0 * step.h / (3.0 * change), -step.h / (12.0 * change)
+    more = _pull_beside(connections, step, group, what, axis, change)
+    less = _pull_beside(connections, step, group, what, axis, -change)
+    f = 0.5 * step.h / change
     return (
-        axpy(f, sub(near[0], before[0]), scale(g, sub(far[0], far_before[0]))),
-        axpy(f, sub(near[1], before[1]), scale(g, sub(far[1], far_before[1]))),
-        axpy(f, sub(near[2], before[2]), scale(g, sub(far[2], far_before[2]))),
+        scale(f, sub(more[0], less[0])),
+        scale(f, sub(more[1], less[1])),
+        scale(f, sub(more[2], less[2])),
     )
 
 

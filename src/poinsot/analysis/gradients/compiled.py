@@ -22,6 +22,7 @@ from poinsot.analysis.held import Moment
 from poinsot.analysis.losses import Bound
 from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
+from poinsot.ph.hosting import HostedRunner
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
@@ -73,6 +74,8 @@ class CompiledBackward(Adjoint):
         problem = run.problem
         engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
+        if isinstance(runner, HostedRunner):
+            raise UnableError("systems at ports, such as controllers in continuous time")
         if not isinstance(runner, DirectorRunner):
             raise UnableError(f"'{problem.scheme.name}' in these coordinates")
         lacking = not_backwards(runner)
@@ -247,26 +250,38 @@ class CompiledBackward(Adjoint):
     def _sampled(self, point: Checkpoint, x: Array, turned: Array) -> dict[int, Moment]:
         """Return the moments of a segment at which controllers change what they hold.
 
-        By the number of the step that begins there.
+        By the number of the step that begins there. What is measured at all of them is kept.
         """
-        held, memory, clock = self.run.held, point.held, self.run.problem.clock
+        run, held, memory, clock = self.run, self.run.held, point.held, self.run.problem.clock
         found: dict[int, Moment] = {}
-        if held is not None and memory is not None:
-            first = clock.before + point.first
-            times = clock.span(first, first + len(x) - 1)
-            for k in range(len(x) - 1):
-                n = point.first + k
-                if k == 0 or held.changes(n):
-                    found[n] = memory, n, float(times[k]), x[k], turned[k]
-                    memory = held.take(*found[n])
+        if held is None or memory is None:
+            return found
+        first = clock.before + point.first
+        times = clock.span(first, first + len(x) - 1)
+        rows = [k for k in range(len(x) - 1) if k == 0 or held.changes(point.first + k)]
+        x, turned = x[rows], turned[rows]
+        known = held.measured(x, turned)
+        for row, k in enumerate(rows):
+            n, t, y = point.first + k, float(times[k]), [each[row] for each in known]
+            found[n] = memory, n, t, x[row], turned[row]
+            memory = held.decided(memory, n, t, y.__getitem__)
+        self.rows = {n: row for row, n in enumerate(found)}
+        nearby = {problem for each in run.variations.directions for _, problem in each.nearby}
+        self.looks = {p: run.held_of(p).measured(x, turned) for p in {run.problem, *nearby}}
         return found
+
+    def _held_after(self, n: int, problem: Problem) -> Vector:
+        """Return what controllers of a model near by hold after a moment."""
+        memory, _, t, _, _ = self.samples[n]
+        y = [each[self.rows[n]] for each in self.looks[problem]]
+        return self.run.held_of(problem).decided(memory, n, t, y.__getitem__)[0]
 
     def _held_in(self, n: int) -> Vector:
         """Return what controllers put into ports from step n on."""
-        held = self.run.held
+        run, held = self.run, self.run.held
         assert held is not None
-        last = max(k for k in self.samples if k <= n)
-        found: Vector = held.take(*self.samples[last])[0][held.places]
+        last = n if n in self.samples else max(k for k in self.samples if k < n)
+        found: Vector = self._held_after(last, run.problem)[held.places]
         return found
 
     def _take_samples_back(self, n: int, by_u: Array, lam: Vector) -> Vector:
@@ -280,10 +295,11 @@ class CompiledBackward(Adjoint):
         if n not in self.samples:
             return np.zeros(len(self.directions))
         at = self.samples[n]
-        added = self.nu @ run.by_samples([*self.directions.values()], *at)
+        of = [each.of(lambda p: self._held_after(n, p)) for each in self.directions.values()]
+        added = np.array([np.sum(self.nu * each) for each in of])
         self.nu, by_x = held.back(self.nu, *at, run.linear.sizes)
         lam += by_x
-        return np.asarray(added)
+        return added
 
     def _inputs(self, system: PHSystem, times: Vector) -> Array:
         """Return the inputs of all steps, and where drives lead to."""
