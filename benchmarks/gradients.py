@@ -171,12 +171,13 @@ def compare(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    model, body = MODELS[name]()
+    make, scheme = MODELS[name]
+    model, body = make()
     paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
     ratios = []
 
     def both(t_end):
-        how = {"h": H, "t_end": t_end, "engine": "compiled"}
+        how = {"h": H, "t_end": t_end, "engine": "compiled", "scheme": scheme}
         run = took(lambda: ps.simulate(model, progress=False, **how))
         return run, took(lambda: ps.gradient(model, loss, paths, **how))
 

@@ -137,9 +137,14 @@ class CompiledBackward(Adjoint):
 
     @cached_property
     def compressed(self) -> Compressed:
-        """What few models tell of many parameters, without controllers and laws as functions."""
-        sizes, alone = np.concatenate(self.sweep.sizes), self.run.held is not None
-        alone = alone or bool(self.runner.parts.laws)
+        """What few models tell of many parameters.
+
+        Controllers, laws as functions, and multipliers at the start are left to others.
+        """
+        reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
+        alone = self.run.held is not None or bool(self.runner.parts.laws)
+        alone = alone or (reacts and self.run.problem.system.stabilised)
+        sizes = np.concatenate(self.sweep.sizes)
 
         def look(problem: Problem) -> Tables | None:
             found = None if alone else self.sweep.numbers(problem.system)
@@ -266,7 +271,7 @@ class CompiledBackward(Adjoint):
             found[n] = memory, n, t, x[row], turned[row]
             memory = held.decided(memory, n, t, y.__getitem__)
         self.rows = {n: row for row, n in enumerate(found)}
-        nearby = {problem for each in run.variations.directions for _, problem in each.nearby}
+        nearby = {problem for each in self.directions.values() for _, problem in each.nearby}
         self.looks = {p: run.held_of(p).measured(x, turned) for p in {run.problem, *nearby}}
         return found
 

@@ -32,8 +32,9 @@ from poinsot.systems.directors import DirectorForm
 NOISE = 64 * EPS
 #: Ratios of differences are known that well, where these are well above round-off.
 KNOWN = 1e-10
-#: Starts differ from what their derivatives tell by no more than this part of the difference.
-BENT = 5 * PART
+#: All parameters change by this part of their sizes at once, to confirm what was found; starts then
+#: differ from what their derivatives tell by no more than this part of the difference.
+SMALL, BENT = 1e-2 * PART, 1e-3
 
 
 #: Changes of a parameter, and weights of what they make for a derivative of fourth order.
@@ -70,6 +71,9 @@ class Compressed:
         if base is not None and base.suits_joints:
             for group in groups(variations.numbers):
                 self._find(base, group)
+            if not self._confirmed(base):
+                moving = {k for k, slope in self.slopes.items() if slope.dx0.any()}
+                self.slopes = {k: self.slopes[k] for k in self.slopes.keys() - moving}
 
     def _find(self, base: Beginning, group: Sequence[int]) -> None:
         """Find the slopes by these numbers of parameters, as far as each has its own."""
@@ -108,19 +112,26 @@ class Compressed:
         if told is None:
             return None
         owner, values = told
-        slopes = {
+        return {
             k: base.slope(np.where(owner == j, values, 0.0), WEIGHTS, float(c[j]), places)
             for j, k in enumerate(group)
         }
-        moved = np.array([each.dx0 for each in slopes.values()]).T @ (r * c)
-        return slopes if self._starts(begun[2].problem, moved) else None
 
-    def _starts(self, problem: Problem, moved: Vector) -> bool:
-        """Tell whether another run starts where derivatives tell, but for their curvature."""
-        here = self.variations.problem
-        sizes, change = here.system.sizes(here.x), problem.x - here.x
-        much = np.max(abs(change) / sizes, initial=0.0)
-        return bool(np.max(abs(change - moved) / sizes, initial=0.0) <= BENT * much + NOISE)
+    def _confirmed(self, base: Beginning) -> bool:
+        """Tell whether a run with small changes of all parameters starts where slopes tell."""
+        moving = [k for k, slope in self.slopes.items() if slope.dx0.any()]
+        if not moving:
+            return True
+        sizes = [self.variations.size(self.variations.numbers[k]) for k in moving]
+        changes = SMALL * np.array(sizes)
+        there = self._changed(base, moving, [changes])
+        if there is None:
+            return False
+        told = np.array([self.slopes[k].dx0 for k in moving]).T @ changes
+        found, scale = there[0].problem.x - base.problem.x, base.system.sizes(base.problem.x)
+        motion = slice(2 * base.system.mechanism.unknowns.n)
+        off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
+        return bool(off <= BENT * much + NOISE)
 
     def _changed(
         self, base: Beginning, group: Sequence[int], changes: Iterable[Vector]
