@@ -2,8 +2,9 @@
 
 What a step of a gradient costs in multiples of a step of a run, which saves nothing but its end, or
 every step; both in machine code, on one core. Then what does not depend on how many steps there
-are: the models that are built near the model. And how much memory a gradient takes at most, over
-numbers of steps. Times are medians of processor time; every gradient is measured right after a run.
+are: the models that are built near the model. Then whole gradients in multiples of whole runs, all
+that `ps.gradient` and `ps.simulate` do. And how much memory a gradient takes at most, over numbers
+of steps. Times are medians of processor time; every gradient is measured right after a run.
 """
 
 import resource
@@ -22,6 +23,8 @@ COUNTS = (1, 5, 20, 40)
 REPEATS = 3
 #: What does not depend on the number of steps is seen with so few of them.
 FEW = 10
+#: Numbers of steps over which whole gradients are compared with whole runs, and of parameters.
+WHOLE, PARAMETERS = (1_000, 3_000, 10_000), 20
 #: Numbers of steps of which memory is measured, and what states may take of it [bytes].
 LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
@@ -47,6 +50,30 @@ def slider_crank():
     return crank.model(crank.SliderCrank()), "slider"
 
 
+def with_friction():
+    """Return the slider-crank with dry friction in its hinges and drag."""
+    import poinsot as ps
+
+    model, body = slider_crank()
+    for name, joint in model.joints.items():
+        if isinstance(joint, ps.Revolute | ps.Prismatic):
+            law = {"coulomb": 0.02, "viscous": 0.01, "slip": 0.01}
+            model.add_force(f"friction in {name}", ps.JointFriction(name, **law))
+    model.add_force("drag", ps.Drag(model.body(body), quadratic=0.1))
+    return model, body
+
+
+def rod():
+    """Return an elastic rod of 8 elements that falls from a clamped end."""
+    import poinsot as ps
+
+    model, section = ps.Model(gravity=(0, 0, -9.81), name="rod"), ps.CircularSection(radius=0.02)
+    material = {"youngs_modulus": 2e6, "shear_modulus": 8e5, "density": 1500, "damping_time": 0.01}
+    shape = ps.ElasticRod([(0, 0, 0), (1, 0, 0.1)], section, 8, **material)
+    model.add_joint("clamp", ps.Weld(model.ground, model.add_body("rod", shape).start))
+    return model, "rod.end"
+
+
 def four_bar():
     """Return a four-bar of four hinges, three of whose constraints repeat others."""
     import poinsot as ps
@@ -64,11 +91,15 @@ def four_bar():
     return model, "bar2"
 
 
+#: Mechanisms and schemes.
 MODELS = {
-    "slider-crank": slider_crank,
-    "chain of 4": lambda: chain(4),
-    "chain of 16": lambda: chain(16),
-    "four-bar": four_bar,
+    "slider-crank": (slider_crank, "ph-mp"),
+    "stabilised": (slider_crank, "ph-mp-ggl"),
+    "with friction": (with_friction, "ph-mp"),
+    "chain of 4": (lambda: chain(4), "ph-mp"),
+    "chain of 16": (lambda: chain(16), "ph-mp"),
+    "four-bar": (four_bar, "ph-mp"),
+    "elastic rod": (rod, "ph-mp"),
 }
 
 
@@ -79,6 +110,11 @@ def numbers(model, count):
     """
     import poinsot as ps
 
+    if model.name == "rod":
+        of_rod = ("youngs_modulus", "shear_modulus", "density", "damping_time")
+        return [*(f"bodies.rod.{name}" for name in of_rod), *(f"gravity.{k}" for k in range(3))][
+            :count
+        ]
     bodies = list(model.bodies)
     paths = [f"bodies.{name}.mass" for name in bodies]
     for name in bodies:
@@ -103,8 +139,10 @@ def measure(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    model, body = MODELS[name]()
-    loss, how = Final(f"{body}.position.y"), {"h": H, "engine": "compiled"}
+    make, scheme = MODELS[name]
+    model, body = make()
+    loss = Final(f"{body}.position.y + {body}.position.z")
+    how = {"h": H, "engine": "compiled", "scheme": scheme}
     end = H * STEPS
     for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
         paths, rows = numbers(model, count), []
@@ -128,6 +166,29 @@ def measure(name):
         )
 
 
+def compare(name):
+    """Print what gradients of a model cost from beginning to end."""
+    import poinsot as ps
+    from poinsot.analysis import Final
+
+    make, scheme = MODELS[name]
+    model, body = make()
+    paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
+    ratios = []
+
+    def both(t_end):
+        how = {"h": H, "t_end": t_end, "engine": "compiled", "scheme": scheme}
+        run = took(lambda: ps.simulate(model, progress=False, **how))
+        return run, took(lambda: ps.gradient(model, loss, paths, **how))
+
+    for steps in WHOLE:
+        both(H * FEW)
+        rows = [both(H * steps) for _ in range(2 * REPEATS + 1)]
+        run, gradient = (median(each) for each in zip(*rows, strict=True))
+        ratios.append(f"{1e3 * run:10.0f}{1e3 * gradient:10.0f}{gradient / run:6.1f}")
+    print(f"{name:14s}{len(paths):5d}" + "".join(ratios), flush=True)
+
+
 def peak(steps):
     """Print the most memory that a gradient over so many steps took [MB]."""
     import poinsot as ps
@@ -149,6 +210,10 @@ def main():
     print("mechanism   numbers  run [us]  saved [us]  gradient [us]  / run  / saved  fixed [s]")
     for name in MODELS:
         measure(name)
+    print("whole runs and gradients [ms], and their ratio, over so many steps")
+    print(f"mechanism   numbers{WHOLE[0]:26d}{WHOLE[1]:26d}{WHOLE[2]:26d}")
+    for name in MODELS:
+        compare(name)
     print(f"most memory of a gradient, of which {MEMORY / 2**20:.0f} MB for states")
     for steps in LENGTHS:
         command = [sys.executable, "-m", "benchmarks.gradients", str(steps)]

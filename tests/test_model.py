@@ -492,3 +492,27 @@ def test_a_body_in_millimetres_with_its_density_is_noted():
     model = ps.Model()
     model.add_body("beam", ps.Box(density=7850, size=(200, 20, 10)))
     assert "'beam' has a mass of 3.14e+08 kg by its density" in str(model.check())
+
+
+def test_velocities_at_the_start_follow_every_change_of_a_model_and_of_it_alone():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    shape = ps.Box(mass=1, size=(1, 0.1, 0.1))
+    one = model.add_body("one", shape, angular_velocity=(0, 0, 2))
+    two = model.add_body("two", shape, position=(1, 0, 0))
+    model.add_joint("J", ps.Weld(one, two))
+    welded = {"one": (0, -1, 0), "two": (0, 1, 0)}
+
+    def velocities(of):
+        return {name: v for name, (v, _) in of.start_velocities().items()}
+
+    def same(found, expected):
+        return all(np.allclose(found[name], expected[name], atol=1e-12) for name in expected)
+
+    assert same(velocities(model), welded)
+    before = model.as_now()
+    model.add_joint("hinge", ps.Revolute(model.ground, one, point=(0, 0, 0), axis=(0, 0, 1)))
+    assert same(velocities(model), {"one": (0, 0, 0), "two": (0, 2, 0)})
+    assert same(velocities(before), welded)
+    model.move("hinge", to=np.pi / 2)
+    assert same(velocities(model), {"one": (0, 0, 0), "two": (-2, 0, 0)})
+    assert before.compile().labels != model.compile().labels

@@ -5,6 +5,7 @@ import pytest
 
 import poinsot as ps
 from poinsot.analysis import Final, FunctionOf, Integral, Squares
+from poinsot.analysis.gradients.run import Run
 from poinsot.model.parameters import Parameters
 
 #: Of a change relative to the parameter, with its weights: differences of fourth order.
@@ -361,6 +362,41 @@ def test_derivatives_of_every_part_are_those_of_converged_runs(name):
     check(model, path)
 
 
+#: What machine code does not go backwards through; and what the stabilised form does not know.
+IN_PYTHON = {"relaxation", "system", "controller"}
+PLAIN_ONLY = {"gear", "rack", "drive", "sphere", "disc", "knife edge", "belt", "screw", "cam"}
+PLAIN_ONLY |= {"differential", "body drive", *IN_PYTHON}
+IN_MACHINE_CODE = [(name, "ph-mp") for name in PARTS if name not in IN_PYTHON]
+IN_MACHINE_CODE += [(name, "ph-mp-ggl") for name in PARTS if name not in PLAIN_ONLY][::2]
+
+
+@pytest.mark.parametrize(("name", "scheme"), IN_MACHINE_CODE)
+def test_machine_code_goes_backwards_through_every_part(name, scheme):
+    extra, path = PARTS[name]
+    model = arm()
+    if extra:
+        extra(model)
+        model.project_velocities()
+    often = ["bodies.upper.mass", "joints.knee.point.x", "joints.hip.axis.z", "gravity.y"]
+    paths = list(dict.fromkeys([path, *often, "initial.lower.angular_velocity.x"]))
+    how = {**HOW, "scheme": scheme}
+    found = ps.gradient(model, LOSS, paths, engine="compiled", **how)
+    expected = ps.gradient(model, LOSS, paths, engine="reference", **how)
+    assert (found.engine, expected.engine) == ("compiled", "reference")
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-9, atol=1e-9)
+
+    parameters = Parameters.of(model, [path])
+    size, slope = np.max(abs(parameters.values[path])) or 1.0, 0.0
+    way = np.ones_like(parameters.values[path]) if path.endswith("inertia") else 1.0
+    for k, weight in WEIGHTS.items():
+        value = parameters.values[path] + k * CHANGE * size * way
+        ran = judged(parameters.model({path: value}), engine="compiled", **how)
+        slope += weight * ran[0] / (CHANGE * size)
+    along = np.sum(found[path] * way)
+    assert along == pytest.approx(slope, rel=1e-7, abs=1e-7 * min(1.0, 1 / size))
+
+
 def bob(point=(0, 0, 0.1), velocity=0.7, damping=0.6, law=None):
     """A cart on a rail with friction, and a pendulum on it."""
     model = ps.Model(gravity=(0, 0, -9.81), name="cart-pole")
@@ -527,9 +563,19 @@ CONTROLLERS = {
 }
 
 
-@pytest.mark.parametrize("kind", CONTROLLERS)
-def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind):
-    how = {"h": 0.02, "t_end": 0.1, "engine": "reference"}
+#: Controllers in continuous time are systems at ports, through which machine code does not go.
+HOW_CONTROLLED = [(kind, "reference", "ph-mp") for kind in CONTROLLERS]
+HOW_CONTROLLED += [
+    (kind, "compiled", scheme)
+    for kind, scheme in zip(
+        ("sampled", "delayed", "with a state"), ("ph-mp", "ph-mp-ggl", "ph-mp"), strict=True
+    )
+]
+
+
+@pytest.mark.parametrize(("kind", "engine", "scheme"), HOW_CONTROLLED)
+def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind, engine, scheme):
+    how = {"h": 0.02, "t_end": 0.1, "engine": engine, "scheme": scheme}
     law, options = CONTROLLERS[kind]
 
     def controlled(values):
@@ -547,9 +593,35 @@ def test_derivatives_by_gains_of_controllers_are_those_of_converged_runs(kind):
 
     expected = sum(c * value(3 + k * 1e-2) for k, c in WEIGHTS.items()) / 1e-2
     assert abs(expected) > 1e-5
-    found = ps.gradient(controlled, Final("rail"), {"gain": 3.0}, **how)["gain"]
+    gradient = ps.gradient(controlled, Final("rail"), {"gain": 3.0}, **how)
+    assert gradient.engine == engine
+    found = gradient["gain"]
     forward = ps.sensitivities(controlled, "rail", {"gain": 3.0}, **how)["rail"]["gain"][-1]
     assert [float(found), float(forward)] == pytest.approx([expected] * 2, abs=1e-10)
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_what_controllers_hold_is_kept_at_few_steps(monkeypatch, engine):
+    for module in ("run", "compiled"):
+        monkeypatch.setattr(f"poinsot.analysis.gradients.{module}.TOGETHER", 8)
+    loss = Final("rail") + Integral("hip**2")
+    how = {"h": 0.02, "t_end": 0.9, "engine": engine}
+
+    def controlled(values):
+        model = bob()
+        law = ["-2*lag", f"lag + 0.3*({values['gain']}*hip - lag)"]
+        options = {"every": 0.04, "delay": 0.02, "states": {"lag": 0.3}}
+        model.add_controller("p", law, reads=["hip"], drives=["motor"], **options)
+        return model
+
+    gain = {"gain": 3.0}
+    whole = ps.gradient(controlled, loss, gain, **how)
+    least = ps.gradient(controlled, loss, gain, memory=3e3, **how)
+    assert least.value == whole.value
+    assert least.flat == pytest.approx(whole.flat, rel=1e-9)
+    run = Run.of(controlled, gain, memory=3e3, **how)
+    assert len(run.rows[0]) < 10 < 45 == run.problem.clock.whole
+    assert len(run.memories) <= len(run.rows[0])
 
 
 # -- closed forms and laws -----------------------------------------------------------------------

@@ -16,6 +16,8 @@ from poinsot.model.parameters import Parameters
 H, STEPS = 0.02, 5
 #: Joints that stay closed for any values of their numbers.
 TREE = ("Spherical", "Revolute", "Cylindrical", "Prismatic", "Weld", "Rod", "PointOnLine")
+#: The number of a force that is derived by, if it is not its stiffness.
+NUMBERS = {"JointFriction": "coulomb", "Drag": "quadratic"}
 #: Of a change, weights of runs for a derivative of fourth order.
 WEIGHTS = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
 
@@ -40,17 +42,37 @@ def parameters(plan, random):
             f"joints.{name}.{key}" for key in ("point", "point_a", "axis") if key in arguments
         ]
     for name, (kind, _) in plan.forces.items():
-        paths += [f"forces.{name}.{'stiffness' if kind != 'JointFriction' else 'viscous'}"]
+        paths += [f"forces.{name}.{NUMBERS.get(kind, 'stiffness')}"]
     return paths[:3] + list(random.permutation(paths[3:])[:4])
 
 
+def with_losses(plan, random):
+    """Resist everywhere: dry friction in joints, drag, and a bushing."""
+    first, last = (list(plan.bodies)[k] for k in (0, -1))
+    at = plan.bodies[last]["position"] + 0.2 * random.standard_normal(3)
+    bushing = {"a": "ground", "b": first, "point": plan.bodies[first]["position"] + 0.1}
+    bushing |= {"stiffness": np.full(6, 3.0), "damping": np.full(6, 0.2)}
+    forces = {
+        "drag": ("Drag", {"body": last, "point": at, "viscous": 0.3, "quadratic": 0.2}),
+        "bushing": ("Bushing", bushing),
+    }
+    for name, (kind, _) in plan.joints.items():
+        for freedom in mechanisms._movable(kind)[:1]:
+            law = {"joint": name, "freedom": freedom, "coulomb": 0.2, "viscous": 0.1, "slip": 0.05}
+            forces[f"on {name}"] = ("JointFriction", law)
+    return replace(plan, forces=forces)
+
+
 def random_plan(seed):
-    """A tree or a closed loop, with springs, dampers and constant loads or without."""
+    """A tree or a closed loop, with springs, resistances and constant loads or without."""
     random = np.random.default_rng(seed)
     plan = mechanisms.tree(seed, bodies=2 + seed % 2, kinds=TREE)
-    if seed % 3 == 0:
+    if seed % 4 == 0:
         return mechanisms.tree(seed, bodies=3, loops=1, kinds=TREE), random
-    if seed % 3 == 1:
+    if seed % 4 == 3:
+        plan = mechanisms.tree(seed, bodies=2, loops=seed // 8 % 2, kinds=TREE)
+        return with_losses(plan, random), random
+    if seed % 4 == 1:
         last = list(plan.bodies)[-1]
         at = plan.bodies[last]["position"] + 0.2 * random.standard_normal(3)
         spring = {
@@ -69,12 +91,13 @@ def random_plan(seed):
     return plan, random
 
 
-@laws(6)
+@laws(8)
 @given(seeds)
 def test_gradients_of_random_mechanisms_are_those_of_the_reference_and_of_runs(seed):
     plan, random = random_plan(seed)
     model, of, paths = plan.model(), loss(plan), parameters(plan, random)
-    how = {"h": H, "t_end": H * STEPS}
+    scheme = ("ph-mp", "ph-mp-ggl")[seed // 4 % 2]
+    how = {"h": H, "t_end": H * STEPS, "scheme": scheme}
     found = ps.gradient(model, of, paths, engine="compiled", **how)
     expected = ps.gradient(model, of, paths, engine="reference", **how)
     assert (found.engine, expected.engine) == ("compiled", "reference")
@@ -96,16 +119,16 @@ def test_gradients_of_random_mechanisms_are_those_of_the_reference_and_of_runs(s
     assert abs(along - slope) < 1e-7 * size
 
 
-def cart(damping=0.3):
+def cart(damping=0.3, stiffness=20.0, start=0.3, motor=None):
     """A cart on a rail with a pendulum, a motor and a spring."""
     model = ps.Model(gravity=(0, 0, -9.81))
-    body = model.add_body("cart", ps.Box(mass=1.0, size=(0.3, 0.2, 0.1)), velocity=(0.3, 0, 0))
+    body = model.add_body("cart", ps.Box(mass=1.0, size=(0.3, 0.2, 0.1)), velocity=(start, 0, 0))
     shape = ps.Box(mass=0.2, size=(0.02, 0.02, 1.0))
     pole = model.add_body("pole", shape, position=(0, 0, -0.5), angular_velocity=(0, 2, 0))
     model.add_joint("rail", ps.Prismatic(model.ground, body, point=(0, 0, 0), axis=(1, 0, 0)))
     model.add_joint("pin", ps.Revolute(body, pole, point=(0, 0, 0), axis=(0, 1, 0)))
-    model.add_force("spring", ps.JointSpring("rail", stiffness=20.0, damping=damping))
-    model.add_port("motor", ps.JointPort("rail"))
+    model.add_force("spring", ps.JointSpring("rail", stiffness=stiffness, damping=damping))
+    model.add_port("motor", motor or ps.JointPort("rail"))
     model.project_velocities()
     return model
 
@@ -115,7 +138,7 @@ def test_reactions_samples_of_inputs_and_substeps_go_backwards_in_machine_code()
     how = {"h": 0.02, "t_end": 0.1, "inputs": {"motor": ps.Table(times, np.sin(9 * times))}}
     of = Final("pin**2 + 0.01*pin.force_2") + Integral("rail.rate**2")
     paths = ["inputs.motor", "joints.pin.point.z", "forces.spring.stiffness", "initial.pin"]
-    for scheme in ("ph-mp", "ph-mp-4"):
+    for scheme in ("ph-mp", "ph-mp-4", "ph-mp-ggl"):
         found, expected = (
             ps.gradient(cart(damping=0), of, paths, scheme=scheme, engine=engine, **how)
             for engine in ("compiled", "reference")
@@ -123,12 +146,16 @@ def test_reactions_samples_of_inputs_and_substeps_go_backwards_in_machine_code()
         np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-9, atol=1e-10)
 
 
-def test_segments_of_a_long_run_are_taken_again(monkeypatch):
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
+def test_segments_of_a_long_run_are_taken_again(monkeypatch, scheme):
     monkeypatch.setattr("poinsot.analysis.gradients.compiled.TOGETHER", 7)
-    of, paths = Final("pin") + Integral("rail**2"), ["bodies.pole.mass", "joints.pin.point.z"]
-    how = {"h": 0.01, "t_end": 0.5, "engine": "compiled"}
-    whole = ps.gradient(cart(), of, paths, **how)
-    least = ps.gradient(cart(), of, paths, memory=1e3, **how)
+    model = cart()
+    model.add_force("dry", ps.JointFriction("pin", coulomb=0.3, viscous=0.02))
+    model.add_force("bushing", bushing(model))
+    of, paths = Final("pin") + Integral("rail**2"), ["bodies.pole.mass", "forces.dry.coulomb"]
+    how = {"h": 0.01, "t_end": 0.5, "engine": "compiled", "scheme": scheme}
+    whole = ps.gradient(model, of, paths, **how)
+    least = ps.gradient(model, of, paths, memory=1e3, **how)
     assert least.value == whole.value
     np.testing.assert_allclose(least.flat, whole.flat, rtol=1e-12)
 
@@ -138,13 +165,140 @@ def bushing(model):
     return ps.Bushing(model.body("cart"), model.body("pole"), point=(0, 0, 0), **stiff)
 
 
+def test_friction_that_sticks_has_a_derivative():
+    """It is smooth within its slip, which it never leaves here: so is the law of the run."""
+    model = cart(stiffness=0.0, start=0.0)
+    model.add_force("dry", ps.JointFriction("rail", coulomb=50.0))
+    of, paths = Final("rail"), ["forces.dry.coulomb", "bodies.pole.mass", "forces.dry.slip"]
+    how = {"h": 0.01, "t_end": 0.3, "engine": "compiled", "newton": ps.Newton(rtol=1e-13)}
+    found, known = ps.gradient(model, of, paths, **how), Parameters.of(model, paths)
+    assert abs(found.value) < 1e-5
+    for path, value in known.values.items():
+
+        def end(k, path=path, value=value):
+            return ps.gradient(known.model({path: value * (1 + 1e-3 * k)}), of, {}, **how).value
+
+        slope = sum(weight * end(k) for k, weight in WEIGHTS.items()) / (1e-3 * value)
+        assert found[path] == pytest.approx(slope, rel=1e-8)
+
+
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
+def test_angles_are_counted_over_turns_on_the_way_back(scheme):
+    """A wheel that turns by 0.4 turns in a step winds up a spring."""
+    model = ps.Model()
+    shape = ps.Cylinder(mass=1.0, radius=0.2, length=0.1)
+    wheel = model.add_body("wheel", shape, angular_velocity=(0, 0, 40 * np.pi))
+    model.add_joint("axle", ps.Revolute(model.ground, wheel, point=(0, 0, 0), axis=(0, 0, 1)))
+    model.add_force("spring", ps.JointSpring("axle", stiffness=0.5, rest=1.0))
+    model.add_force("friction", ps.JointFriction("axle", coulomb=0.3, viscous=0.01))
+    of, paths = Final("axle + axle.rate"), ["forces.spring.stiffness", "forces.spring.rest"]
+    how = {"h": 0.02, "t_end": 0.4, "scheme": scheme}
+    found, expected = (
+        ps.gradient(model, of, [*paths, "bodies.wheel.mass"], engine=engine, **how)
+        for engine in ("compiled", "reference")
+    )
+    assert found.value == pytest.approx(expected.value, rel=1e-11)
+    np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-8)
+
+
+def fed_by_values(values):
+    """The cart, its motor and a load on the pole fed by values."""
+    push = ps.Table([0, 0.05, 0.1], [0, values["push"], 3])
+    model = cart(motor=ps.JointPort("rail", value=push))
+    load = ps.TorquePort(model.body("pole"), value=(0, values["torque"], 0))
+    model.add_port("load", load)
+    return model
+
+
+def led_by_values(values):
+    """The cart led along its rail."""
+    path = ps.Formula(f"{values['push']}*t + 0.1*sin({values['torque']}*t)")
+    start = values["push"] + 0.1 * values["torque"]
+    return cart(start=start, motor=ps.Drive("rail", path))
+
+
+@pytest.mark.parametrize("built", [fed_by_values, led_by_values])
+def test_inputs_that_the_model_itself_has_are_derived_by(built):
+    values, how = {"push": 2.0, "torque": 0.7}, {"h": 0.02, "t_end": 0.2}
+    found, expected = (
+        ps.gradient(built, Final("pin + rail"), values, engine=engine, **how)
+        for engine in ("compiled", "reference")
+    )
+    assert found.engine == "compiled"
+    assert np.min(abs(expected.flat)) > 1e-4
+    np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-8)
+
+
+LAWS = {
+    "spring": lambda m, k: m.add_force("law", ps.JointSpring("pin", force=lambda x: k * x + x**3)),
+    "motor": lambda m, k: m.add_port(
+        "law", ps.JointPort("pin", law=lambda t, x, rate: -k * x - 0.5 * rate + np.sin(9 * t))
+    ),
+    "load": lambda m, k: m.add_port(
+        "law",
+        ps.ForcePort(
+            m.body("pole"),
+            point=(0.1, 0, -1),
+            law=lambda t, motion: -k * motion.position - 0.4 * motion.velocity,
+        ),
+    ),
+    "field": lambda m, k: m.add_force(
+        "law",
+        ps.Field(ps.Formula(f"{k}*x**2 + z**3", ("x", "y", "z")), [(m.body("pole"), (0, 0, -1))]),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LAWS)
+def test_laws_that_are_functions_are_asked_again_on_the_way_back(kind):
+    def built(values):
+        model = cart()
+        LAWS[kind](model, values["gain"])
+        model.move("pin", to=values["angle"])
+        return model
+
+    for scheme in ("ph-mp", "ph-mp-ggl"):
+        how = {"h": 0.02, "t_end": 0.2, "scheme": scheme}
+        found, expected = (
+            ps.gradient(built, Final("pin"), {"gain": 3.0, "angle": 0.3}, engine=engine, **how)
+            for engine in ("compiled", "reference")
+        )
+        assert found.engine == "compiled"
+        np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-8)
+
+
+def test_light_bodies_between_heavy_ones_have_derivatives():
+    model = ps.Model(gravity=(0, 0, -9.81))
+    points = [(0, 0, 0), (0, 0.1, 0.3), (0, 0.6, 0.5), (0, 0.7, 0)]
+    before = model.ground
+    for k, mass in enumerate((1e4, 1e-3, 1e4)):
+        a, b = np.array(points[k]), np.array(points[k + 1])
+        shape = ps.RigidBody(mass=mass, inertia=mass * np.array([0.02, 0.02, 0.01]))
+        body = model.add_body(f"bar{k}", shape, position=(a + b) / 2)
+        model.add_joint(f"J{k}", ps.Spherical(before, body, point=a))
+        before = body
+    model.add_joint("J3", ps.Spherical(before, model.ground, point=points[3]))
+    paths = [f"bodies.bar{k}.mass" for k in range(3)] + ["gravity", "joints.J1.point"]
+    for scheme in ("ph-mp", "ph-mp-ggl"):
+        how = {"h": 0.01, "t_end": 0.05, "scheme": scheme}
+        found, expected = (
+            ps.gradient(model, Final("bar1.position.z"), paths, engine=engine, **how)
+            for engine in ("compiled", "reference")
+        )
+        sizes = np.abs(expected.flat).max()
+        np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-7, atol=1e-9 * sizes)
+
+
 def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_refused():
     model = cart()
-    model.add_force("bushing", bushing(model))
-    how = {"h": 0.02, "t_end": 0.06}
+    ends = model.body("cart"), model.body("pole")
+    relaxing = {"stiffness": (9, 9, 9, 1, 1, 1), "relaxation": [(2.0, 0.05)]}
+    model.add_force("bushing", ps.Bushing(*ends, point=(0, 0, 0), **relaxing))
+    controlled, how = cart(), {"h": 0.02, "t_end": 0.06}
+    controlled.add_controller("p", "-3*rail", reads=["rail"], drives=["motor"])
     cases = [
-        (model, {}, "Connections"),
-        (cart(), {"scheme": "ph-mp-ggl"}, "stabilised form"),
+        (model, {}, "Relaxations"),
+        (controlled, {}, "systems at ports"),
         (cart(), {"coordinates": "rotations"}, "in these coordinates"),
     ]
     for each, options, words in cases:

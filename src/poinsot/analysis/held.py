@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.analysis.measured import Measured
-from poinsot.kernels.sampling import OUTPUT, is_due
+from poinsot.kernels.sampling import DELAY, EVERY, OUTPUT, is_due
 from poinsot.ph.linear_steps import COEFFICIENTS, STEP
 from poinsot.ph.matrices import Array, Vector
 from poinsot.run.problem import Problem
@@ -16,6 +16,8 @@ from poinsot.run.problem import Problem
 WRITTEN = "given", "found", "ring", "held", "last"
 #: Numbers that are held, and when samples were taken.
 Memory: TypeAlias = tuple[Vector, NDArray[np.int64]]
+#: What is held before a step, its number, time [s], state and angles [rad] at its start.
+Moment: TypeAlias = tuple[Memory, int, float, Vector, Vector]
 
 
 class Held:
@@ -60,30 +62,35 @@ class Held:
             first += array.size
         table.sampled[:] = memory[1]
 
+    def changes(self, number: int) -> bool:
+        """Tell whether samples are taken at the beginning of a step, or a delay is over."""
+        every, delay = self.sampled.table.controllers[:, [EVERY, DELAY]].astype(np.int64).T
+        return bool(np.any((number % every == 0) | ((number - delay) % every == 0)))
+
     def due(self, number: int) -> list[int]:
         """Return which controllers take samples at the beginning of a step."""
         table = self.sampled.table
         return [c for c in range(len(self.measures)) if is_due(table, c, number)]
 
-    def take(
-        self,
-        memory: Memory,
-        number: int,
-        t: float,
-        x: Vector,
-        turned: Vector,
-        off: Vector | None = None,
+    def take(self, memory: Memory, number: int, t: float, x: Vector, turned: Vector) -> Memory:
+        """Return what is held in a step from x."""
+        return self.decided(memory, number, t, lambda c: self._measured(c, x, turned))
+
+    def decided(
+        self, memory: Memory, number: int, t: float, measured: Callable[[int], Vector]
     ) -> Memory:
-        """Return what is held in a step from x, if what is measured is `off` by so much."""
+        """Return what is held in a step, by what each controller measures that is due."""
         self.restore(memory)
-        ends = np.cumsum([each.size for each in self.measures])
-
-        def measured(c: int) -> Vector:
-            y: Vector = self.measures[c](x[None], turned[None])[0]
-            return y if off is None else y + off[ends[c] - y.size : ends[c]]
-
         self.sampled.sample_of(number, t, measured)
         return self.memory()
+
+    def measured(self, x: Array, turned: Array) -> list[Array]:
+        """Return what each controller measures at states (times, n) with angles (times, ...)."""
+        return [measure(x, turned) for measure in self.measures]
+
+    def _measured(self, c: int, x: Vector, turned: Vector) -> Vector:
+        y: Vector = self.measures[c](x[None], turned[None])[0]
+        return y
 
     def back(
         self,
@@ -93,29 +100,27 @@ class Held:
         t: float,
         x: Vector,
         turned: Vector,
-        by_states: Callable[[Measured, Vector], Vector],
+        sizes: Vector,
     ) -> tuple[Vector, Vector]:
-        """Return what a gradient by c1 is by c0, and by x.
-
-        `by_states` returns the derivative of weighted measurements by the state.
-        """
+        """Return what a gradient by c1 is by c0, and by x, whose components have these sizes."""
         self.restore(memory)
-        due, none = self.due(number), np.zeros(sum(each.size for each in self.measures))
+        due, by_x = self.due(number), np.zeros(x.size)
+        known = {c: self._measured(c, x, turned) for c in due}
+        ends = np.cumsum([0, *(known[c].size for c in due)])
 
         def of_memory(c: Vector) -> float:
-            return float(nu @ self.take((c, memory[1]), number, t, x, turned)[0])
+            return float(nu @ self.decided((c, memory[1]), number, t, known.__getitem__)[0])
 
-        def of_measured(off: Vector) -> float:
-            return float(nu @ self.take(memory, number, t, x, turned, off)[0])
+        def of_measured(y: Vector) -> float:
+            given = {c: y[ends[k] : ends[k + 1]] for k, c in enumerate(due)}
+            return float(nu @ self.decided(memory, number, t, given.__getitem__)[0])
 
-        by_c, by_x = _slopes(of_memory, memory[0]), np.zeros(x.size)
-        if due:
-            by_y, first = _slopes(of_measured, none), 0
-            self.restore(memory)
-            for c, measure in enumerate(self.measures):
-                if c in due:
-                    by_x += by_states(measure, by_y[first : first + measure.size])
-                first += measure.size
+        by_c = _slopes(of_memory, memory[0])
+        by_y = _slopes(of_measured, np.concatenate([np.zeros(0), *known.values()]))
+        self.restore(memory)
+        for k, c in enumerate(due):
+            weights = by_y[None, ends[k] : ends[k + 1]]
+            by_x += self.measures[c].back(weights, x[None], turned[None], sizes)[0]
         return by_c, by_x
 
     def forward(

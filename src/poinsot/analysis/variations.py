@@ -41,6 +41,8 @@ ONE_SIDED = {0: -25 / 12, 1: 4.0, 2: -3.0, 3: 4 / 3, 4: -1 / 4}
 ROUNDED = 1e-11
 #: Starts bend by no more than this part of their sizes where they are linear in a parameter.
 BENT = 1e-14
+#: A number of a parameter: the name of this, and where in its value.
+Entry: TypeAlias = tuple[str, tuple[int, ...]]
 INPUTS, INITIAL, PORTS = "inputs.", "initial.", "ports."
 #: Matrices that stay symmetric: entries off the diagonal change in pairs, by half each.
 SYMMETRIC = frozenset({"inertia", "stiffness", "damping", "M", "K", "Q", "R"})
@@ -123,7 +125,7 @@ class Variations:
         self,
         model: Studied,
         chosen: Chosen,
-        pose: Callable[[PHSystem | Compilable, Any], Problem],
+        pose: Callable[[PHSystem | Compilable, Any, bool], Problem],
         inputs: Mapping[str, Signal | ArrayLike] | None,
         x0: Any,
     ) -> None:
@@ -139,9 +141,10 @@ class Variations:
         built = self._build({})
         self.known = _known(built)
         # A function may put its numbers anywhere: into a law, or an input that begins later.
-        self._smooth = isinstance(model, Model) and not _has_edges(model)
-        self.problem = self._problem_of(built, {})
-        self._smooth = self._smooth and not self.problem.sampled.controllers
+        self.smooth = isinstance(model, Model) and not _has_edges(model)
+        self.model = built
+        self.problem = self._problem_of(built, {}, trusted=False)
+        self.smooth = self.smooth and not self.problem.sampled.controllers
         self._refuse_events()
         self.samples: dict[str, Samples] = {}
         for name in given:
@@ -202,10 +205,9 @@ class Variations:
             raise InputError(f"no parameter '{name}'; {did_you_mean(state, system.slices)}")
         return system.slices[state]
 
-    def _posed(self, values: Mapping[str, Array]) -> Problem:
-        return self._problem_of(self._build(values), values)
-
-    def _problem_of(self, built: PHSystem | Compilable, values: Mapping[str, Array]) -> Problem:
+    def _problem_of(
+        self, built: PHSystem | Compilable, values: Mapping[str, Array], *, trusted: bool
+    ) -> Problem:
         x0 = self._x0
         if isinstance(built, PHSystem):
             start = built.state({} if x0 is None else x0)
@@ -213,7 +215,7 @@ class Variations:
                 if name.startswith(INITIAL) and value is not None:
                     start[self._entries(built, name)] = value
             x0 = start
-        return self._pose(built, x0)
+        return self._pose(built, x0, trusted)
 
     def _refuse_events(self) -> None:
         for trigger in self.problem.triggers:
@@ -245,18 +247,27 @@ class Variations:
     # -- directions ---------------------------------------------------------------------------
 
     @cached_property
-    def directions(self) -> tuple[Direction, ...]:
-        """Those of all numbers of all parameters that are no inputs, one after the other."""
+    def numbers(self) -> tuple[Entry, ...]:
+        """All numbers of all parameters that are no inputs, one after the other."""
         return tuple(
-            self._direction(name, index)
+            (name, index)
             for name, value in self.values.items()
             if name not in self.samples
             for index in np.ndindex(value.shape)
         )
 
-    def _direction(self, name: str, index: tuple[int, ...]) -> Direction:
-        value = self.values[name]
-        size = float(np.max(abs(value), initial=0.0)) or 1.0
+    @cached_property
+    def directions(self) -> tuple[Direction, ...]:
+        """Those of all numbers."""
+        return tuple(self.direction(entry) for entry in self.numbers)
+
+    def size(self, entry: Entry) -> float:
+        """Return how large a number is, or those beside it."""
+        return float(np.max(abs(self.values[entry[0]]), initial=0.0)) or 1.0
+
+    def direction(self, entry: Entry) -> Direction:
+        """Return the direction of one number."""
+        (name, index), size = entry, self.size(entry)
         refused: InputError | None = None
         for change, weights in (
             (PART * size, CENTRAL),
@@ -266,12 +277,12 @@ class Variations:
             problems = {0: self.problem}
             try:
                 for k in (1, 2):
-                    problems[k] = self._changed(name, index, k * change)
+                    problems[k] = self.changed({entry: k * change})[1]
                 linear = self._linear(name, change, problems)
                 if linear is not None:
                     return linear
-                for k in weights:
-                    problems.setdefault(k, self._changed(name, index, k * change))
+                for k in weights.keys() - problems.keys():
+                    problems[k] = self.changed({entry: k * change})[1]
             except InputError as error:
                 refused = refused or error
                 continue
@@ -283,21 +294,25 @@ class Variations:
             f"direction: {refused}"
         )
 
-    def _changed(self, name: str, index: tuple[int, ...], change: float) -> Problem:
-        """Return the run with another value of one number."""
-        value = self.values[name].copy()
-        if value.ndim == 2 and name.rpartition(".")[2] in SYMMETRIC:
-            value[index] += change / 2
-            value[index[::-1]] += change / 2
-        else:
-            value[index] += change
-        other, system = self._posed({name: value}), self.problem.system
+    def changed(self, changes: Mapping[Entry, float]) -> tuple[PHSystem | Compilable, Problem]:
+        """Return the model with other values of some numbers, and its run."""
+        values = {name: self.values[name].copy() for name, _ in changes}
+        for (name, index), change in changes.items():
+            value = values[name]
+            if value.ndim == 2 and name.rpartition(".")[2] in SYMMETRIC:
+                value[index] += change / 2
+                value[index[::-1]] += change / 2
+            else:
+                value[index] += change
+        model, system = self._build(values), self.problem.system
+        other = self._problem_of(model, values, trusted=True)
         if other.system.labels != system.labels or other.system.m != system.m:
+            names = ", ".join(f"'{name}'" for name in values)
             raise NoDerivativeError(
-                f"parameter '{name}' changes the structure of the model (its states depend on the "
+                f"parameter {names} changes the structure of the model (its states depend on the "
                 "value); choose another parameter"
             )
-        return other
+        return model, other
 
     def _linear(
         self, name: str, change: float, problems: Mapping[int, Problem]
@@ -307,7 +322,7 @@ class Variations:
         For residuals that is seen anywhere, unless something has an edge: stops act on one side
         only, inputs may begin later.
         """
-        if not self._smooth or name.startswith(PORTS):
+        if not self.smooth or name.startswith(PORTS):
             return None
         x = [problems[k].x for k in (0, 1, 2)]
         bend = abs(x[2] - 2 * x[1] + x[0]) / self.problem.system.sizes(x[0])

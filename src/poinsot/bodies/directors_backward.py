@@ -121,6 +121,12 @@ def _spin(flat: int, D: Mat, V: Mat) -> Vec:
 
 
 @arithmetic
+def spin_of(D: Mat, V: Mat) -> Vec:
+    """Return the angular velocity w of rates w x d."""
+    return _solved(D, D, V)
+
+
+@arithmetic
 def _solved(X: Mat, D: Mat, V: Mat) -> Vec:
     A = plus(plus(outer(X[0], D[0]), outer(X[1], D[1])), outer(X[2], D[2]))
     moment = add(add(cross(X[0], V[0]), cross(X[1], V[1])), cross(X[2], V[2]))
@@ -259,12 +265,13 @@ def subtract_ends(
         gather_at(lam, q, scale(-1.0 / h, vector(ends, places[b, tables.T], 0)))
         if places[b, tables.R] < ground:
             D0, a = matrix(state, b, DIRECTORS), vector(stage, b, tables.HALF)
-            g = _turn_at_start(h, a, vector(ends, places[b, tables.R], 0))
+            g = turn_at_start(h, a, vector(ends, places[b, tables.R], 0))
             _gather_matrix_at(lam, q + TURN, times(-0.5, _spinning(g, D0)))
 
 
 @arithmetic
-def _turn_at_start(h: float, a: Vec, g: Vec) -> Vec:
+def turn_at_start(h: float, a: Vec, g: Vec) -> Vec:
+    """Return the gradient by a turn at the start of that by w, the unknowns being held."""
     return scale((1.0 + dot(a, a)) / h, turn_back(a, g))
 
 

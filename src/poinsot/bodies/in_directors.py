@@ -249,7 +249,7 @@ def stabilised_bodies(
         at, weight = places[b], vector(numbers, b, tables.WEIGHT)
         put(x, at[tables.KT], 0, scale(m, sub(v, scale(0.5, add(v0, v1)))))
         put(x, at[tables.T], 0, axpy(m, sub(v1, v0), scale(h, weight)))
-        kinematics, momentum = _stabilised(E, w, w1, D0, D, V0)
+        kinematics, momentum = stabilised_rotation(E, w, w1, D0, D, V0)
         put(x, at[tables.KR], 0, kinematics)
         put(x, at[tables.R], 0, momentum)
         if tiles is not None:
@@ -271,7 +271,7 @@ def stabilised_bodies(
 
 
 @arithmetic
-def _stabilised(E: Vec, w: Vec, w1: Vec, D0: Mat, D: Mat, V0: Mat) -> tuple[Vec, Vec]:
+def stabilised_rotation(E: Vec, w: Vec, w1: Vec, D0: Mat, D: Mat, V0: Mat) -> tuple[Vec, Vec]:
     """Return the residuals of rotation: kinematics and momentum."""
     kinematics, momentum = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for e, d0, d, rate in zip(E, D0, D, V0, strict=True):

@@ -140,7 +140,7 @@ def _asked(form: str) -> tuple[type, Callable[..., Any]]:
     from poinsot.engine.backward import Sweep, sweep
     from poinsot.engine.run import run
 
-    return (Sweep, sweep) if form == "backward" else (Job, run)
+    return (Sweep, sweep) if form.endswith("backward") else (Job, run)
 
 
 def _passes() -> Any:

@@ -53,16 +53,20 @@ def _through(
     first: str = "",
     also: str = "",
     families: tuple[type[Family], ...] = FAMILIES,
+    rather: str = "",
 ) -> Any:
     """Return the kernel (tables, ...) that calls one kernel of every family that has it.
 
-    It takes further tables of all families if these have a name (`also`).
+    It takes further tables of all families if these have a name (`also`). Families that have
+    another kernel, `rather`, are called by that.
     """
     own = f", {also}" if also else ""
     space: dict[str, Any] = {"__name__": __name__}
     calls = [first] if first else []
     for family in families:
         name, function = family.__name__, getattr(family.kernels, hook)
+        if function is not None and rather:
+            function = getattr(family.kernels, rather) or function
         if function is not None:
             space[f"{hook}_{name}"] = function
             further = own and f"{own}.{name}"
@@ -86,6 +90,37 @@ place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
 start = _through("start", "state")
-#: What families add that can be taken back.
-act_reversibly = _through("act", "step, tiles", families=tuple(f for f in FAMILIES if f.reversible))
+#: What those add that can be gone through backwards, with all derivatives: in the plain form apart
+#: if they have kernels for it.
+_BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
+_BY_HAND = tuple(family for family in _BACKWARDS if family.kernels.backward is not None)
+_REST = tuple(family for family in _BACKWARDS if family.kernels.backward is None)
+act_by_hand = _through("act", "step, tiles", families=_BY_HAND)
+act_stabilised_exactly = _through(
+    "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
+)
+act_on_ends = _through("act", "step, tiles", families=_REST, rather="exactly")
 backward = _through("backward", "step, mu, frames", also="by")
+
+
+def _one(hook: str, given: str) -> Any:
+    """Return the kernel (tables, k, ...) that calls one kernel of family number k, if it has it."""
+    space: dict[str, Any] = {"__name__": __name__}
+    lines = list[str]()
+    for k, family in enumerate(FAMILIES):
+        function = getattr(family.kernels, hook) if family.reversible else None
+        if function is not None:
+            space[f"{hook}_{family.__name__}"] = function
+            lines += [
+                f"if k == {k}:",
+                f"    {hook}_{family.__name__}(tables.{family.__name__}, {given})",
+            ]
+    body = "\n    ".join(lines)
+    exec(f"def {hook}_one(tables, k, {given}):\n    {body}", space)
+    return kernel(space[f"{hook}_one"])
+
+
+#: What one family adds to the residual, plain and stabilised, and the start of a step for it.
+act_one = _one("act", "step, tiles")
+act_one_stabilised = _one("stabilised", "step, tiles")
+start_one = _one("start", "state")

@@ -342,7 +342,7 @@ def solve_transposed(schedule: Schedule, tiles: Array, x: Array) -> None:
 
 @kernel
 def multiply_transposed(schedule: Schedule, tiles: Array, x: Array, found: Array) -> None:
-    """Set found (nodes, 4) to A^T x, of tiles that are not factorised."""
+    """Add A^T x to found (nodes, 4), of tiles that are not factorised."""
     pivots, entries = schedule.pivots, schedule.entries
     for p in range(pivots.shape[0] - 1):
         node, first, count, pivot = row_of(pivots, p)
@@ -396,3 +396,18 @@ def refine(schedule: Schedule, tiles: Array, room: Refinement, x: Array) -> None
         for p in range(pivots.shape[0] - 1):
             node = pivots[p, NODE]
             put_four(x, node, 0, add_four(four(x, node, 0), four(lacking, node, 0)))
+
+
+@kernel
+def refine_transposed(schedule: Schedule, tiles: Array, room: Refinement, x: Array) -> None:
+    """Bring a solution x closer to that of A^T x = right, where there is room for it."""
+    pivots, lacking = schedule.pivots, room.lacking
+    for _ in range(REFINED if room.matrix.shape[0] > 0 else 0):
+        for i in range(lacking.shape[0]):
+            put_four(lacking, i, 0, wide((0.0, 0.0, 0.0)))
+        multiply_transposed(schedule, room.matrix, x, lacking)
+        for i in range(lacking.shape[0]):
+            put(lacking, i, 0, sub(vector(room.right, i, 0), vector(lacking, i, 0)))
+        solve_transposed(schedule, tiles, lacking)
+        for p in range(pivots.shape[0] - 1):
+            gather(x, pivots[p, NODE], 0, vector(lacking, pivots[p, NODE], 0))

@@ -20,10 +20,12 @@ Real3: TypeAlias = Annotated[NDArray[np.float64], 3]
 #: Those whose rows have 4 or 12 columns, which no kernel need ask for.
 Rows4: TypeAlias = Annotated[NDArray[np.float64], 2, 4]
 Rows12: TypeAlias = Annotated[NDArray[np.float64], 2, 12]
-#: Those that kernels write to; and those with rows side by side, see `lanes.in_groups`.
+#: Those that kernels write to; and those with rows side by side, see `lanes.in_groups`, the last of
+#: numbers of parts, which few kernels change.
 Written1: TypeAlias = Annotated[NDArray[np.float64], 1, "written"]
 Written2: TypeAlias = Annotated[NDArray[np.float64], 2, "written"]
 Lanes2: TypeAlias = Annotated[NDArray[np.float64], 2, "written", "in groups"]
+NumberLanes2: TypeAlias = Annotated[NDArray[np.float64], 2, "written", "in groups", "numbers"]
 #: Unsigned: no kernel need ask whether an index counts from the end. The last have 3 columns.
 Index1: TypeAlias = Annotated[NDArray[np.uint32], 1]
 Index2: TypeAlias = Annotated[NDArray[np.uint32], 2]

@@ -83,6 +83,8 @@ class Contents:
         #: Where bodies start that were moved from where they were added: position and rotation.
         self.starts: dict[str, tuple[Vector, Matrix3]] = {}
         self._projection: Projection | None = None
+        #: The joint equations and what they are made of, see `model.initial`.
+        self.known_equations: tuple[list[object], Any] | None = None
 
     @property
     def gravity(self) -> Vector:

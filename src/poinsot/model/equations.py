@@ -25,7 +25,7 @@ from poinsot.ph.matrices import Matrix, Placed, Vector, assemble
 from poinsot.so3 import skew
 from poinsot.systems.branches import Branching, find_branching
 from poinsot.systems.redundancy import DEPENDENT, Loop, find_loops, find_repeated, longest_arm
-from poinsot.systems.start import allowed_rates, complete, sizes_of
+from poinsot.systems.start import allowed_rates, complete, given_twists, sizes_of
 
 #: How many joints a message names at most.
 LISTED = 10
@@ -206,6 +206,11 @@ class JointEquations:
                     "start away from a dead centre"
                 )
 
+    @cached_property
+    def twists(self) -> Vector:
+        """Those at the start, completed; refuses what contradicts the joints."""
+        return self.completed(*given_twists(self.movable))
+
     def completed(self, known: Vector, given: NDArray[np.bool_]) -> Vector:
         """Return twists with what was not given completed; refuse those that contradict joints."""
         if self.drives:
@@ -224,6 +229,8 @@ class JointEquations:
                 f"the velocities at the start violate the joints: {', '.join(listed)}; leave some "
                 "of them out, so that they are computed, or call model.project_velocities()"
             )
+        if not self.singular:
+            return twist
         return on_one_branch(self.singular, self.jacobian, self.movable, known, given, self.rates)
 
     def _wrong(self, twist: Vector, rates: Vector) -> dict[str, float]:

@@ -1,5 +1,7 @@
 """The start of a model: its joint equations, and consistent velocities."""
 
+from operator import is_
+
 import numpy as np
 
 from poinsot.model.contents import Contents, Projection
@@ -10,14 +12,44 @@ from poinsot.systems.start import given_twists
 
 
 def equations_of(model: Contents) -> JointEquations:
-    """Return the equations of the joints, with those of transmissions and drives."""
+    """Return the equations of the joints, with those of transmissions and drives.
+
+    As long as the model is not changed these are the same, with all that is known of them.
+    """
+    parts, known = _parts(model), model.known_equations
+    if known is None or not _same(known[0], parts):
+        known = model.known_equations = parts, _equations(model)
+    return known[1]
+
+
+def _parts(model: Contents) -> list[object]:
+    """Return what the equations are made of; parts do not change, but are replaced."""
+    named = (
+        model.bodies,
+        model.joints,
+        model.transmissions,
+        model.ports,
+        model.controllers,
+        model.starts,
+    )
+    parts: list[object] = list(model.connections)
+    for each in named:
+        parts += [*each, *each.values()]
+    return parts
+
+
+def _same(some: list[object], others: list[object]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _equations(model: Contents) -> JointEquations:
     parts = Wiring(model).with_ports.items()
     inlets = (part.place(name, model.joints)[1] for name, part in parts)
     drives = [driven for inlet in inlets for driven in inlet.drives]
     bodies = list(model.bodies.values())
     if model.starts:
         bodies = [model.at_start(body) for body in bodies]
-    equations = JointEquations(bodies, model.joints, drives)
+    equations = JointEquations(bodies, dict(model.joints), drives)
     if model.starts or any(joint.may_be_open for joint in model.joints.values()):
         equations.require_closed()
     return equations
@@ -25,10 +57,10 @@ def equations_of(model: Contents) -> JointEquations:
 
 def twists_of(model: Contents, equations: JointEquations) -> Vector:
     """Return the twists at the start, completed; refuse what contradicts the joints."""
-    known, given = given_twists(equations.movable)
-    if model.projection is not None:
-        known, given = model.projection.twists, np.ones_like(given)
-    return equations.completed(known, given)
+    if model.projection is None:
+        return equations.twists
+    known = model.projection.twists
+    return equations.completed(known, np.ones(known.size, dtype=bool))
 
 
 def start_velocities(model: Contents) -> dict[str, tuple[Vector, Vector]]:

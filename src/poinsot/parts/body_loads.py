@@ -242,7 +242,6 @@ class Loads(Family):
 
     Table: ClassVar = Acts
     kernels: ClassVar = Kernels(loads_act, loads_act)
-    reversible: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         along = Charted, DrivenDirection

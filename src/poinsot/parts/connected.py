@@ -13,12 +13,16 @@ from poinsot.kernels.algebra import (
     Mat,
     Vec,
     add,
+    axpy,
     combine,
     multiply,
+    plus,
     scale,
     sub,
+    transposed,
 )
-from poinsot.kernels.kernel import arithmetic, kernel
+from poinsot.kernels.cayley import ahead, change_rows
+from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.lanes import (
     ABREAST,
     Lane,
@@ -54,6 +58,7 @@ from poinsot.kernels.tables import (
     POSITION,
     Index2,
     Lanes2,
+    NumberLanes2,
     V,
 )
 from poinsot.parts.connection_forces import (
@@ -96,6 +101,10 @@ from poinsot.ph.matrices import Vector
 #: Columns of what is kept of a state: x, t, chi - rest, w; of the start of a step also the mean of
 #: chi - rest over the last one.
 X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
+#: What forces are derived by: the velocity between bodies, the angular velocities of A and B. These
+#: change by so much over a step, in radians, and in lengths of the longest lever arm.
+APART, TURN_A, TURN_B = range(3)
+CHANGE = 1e-5
 
 
 class Connected(NamedTuple):
@@ -105,7 +114,7 @@ class Connected(NamedTuple):
     is kept are there `in_groups`, places have a row for each.
     """
 
-    numbers: Lanes2
+    numbers: NumberLanes2
     places: Index2
     start: Lanes2
     end: Lanes2
@@ -153,6 +162,82 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
             add_to_tiles(tiles, places, rows, slopes)
             along, about, energy = before_cancelling(h, S, motion_A, motion_B, ends, change)
             look_inside(step, along, about, energy)
+
+
+# -- all derivatives, by differences ---------------------------------------------------------------
+
+
+@kernel
+def connect_exactly(connections: Connected, step: Step, tiles: Array) -> None:
+    """Add residuals, and all of their derivatives to tiles: by central differences."""
+    connect(connections, step, None)
+    for group in range(connections.numbers.shape[0]):
+        F_v, A_v, B_v = _slopes(connections, step, group, APART)
+        F_A, A_A, B_A = _slopes(connections, step, group, TURN_A)
+        F_B, A_B, B_B = _slopes(connections, step, group, TURN_B)
+        slopes = F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B
+        add_to_tiles(tiles, connections.places, _rows(group), slopes)
+
+
+@kernel
+def _slopes(connections: Connected, step: Step, group: int, what: int) -> tuple[Mat, Mat, Mat]:
+    """Return how the force and the torques, times h, change with v_B - v_A, w_A or w_B."""
+    F_x, A_x, B_x = _slope(connections, step, group, what, 0)
+    F_y, A_y, B_y = _slope(connections, step, group, what, 1)
+    F_z, A_z, B_z = _slope(connections, step, group, what, 2)
+    return transposed((F_x, F_y, F_z)), transposed((A_x, A_y, A_z)), transposed((B_x, B_y, B_z))
+
+
+@kernel
+def _slope(
+    connections: Connected, step: Step, group: int, what: int, axis: int
+) -> tuple[Vec, Vec, Vec]:
+    """Return how they change with one component."""
+    change = CHANGE / step.h * (step.length if what == APART else 1.0)
+    more = _pull_beside(connections, step, group, what, axis, change)
+    less = _pull_beside(connections, step, group, what, axis, -change)
+    f = 0.5 * step.h / change
+    return (
+        scale(f, sub(more[0], less[0])),
+        scale(f, sub(more[1], less[1])),
+        scale(f, sub(more[2], less[2])),
+    )
+
+
+@kernel
+def _pull_beside(
+    connections: Connected, step: Step, group: int, what: int, axis: int, change: float
+) -> tuple[Vec, Vec, Vec]:
+    """Return the force on B, and torques on A and B, with other velocities over the step."""
+    h, stage, numbers, places = step.h, step.stage, connections.numbers, connections.places
+    rows, start, none = _rows(group), _start(connections.start, group), (0.0, 0.0, 0.0)
+    motion_A = _motion(stage, places_of(places, rows, FIRST))
+    motion_B = _motion(stage, places_of(places, rows, SECOND))
+    dv = _component(axis, change)
+    motion_A = _moved(h, motion_A, none, dv if what == TURN_A else none)
+    motion_B = _moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
+    ends = _ends(numbers, group, motion_A, motion_B)
+    turns, change_of, m = course(h, motion_A, motion_B, ends, start)
+    mean = Middle(m[0], m[1], m[2], m[3])
+    tension = elastic_tension(mean, _stiffness(numbers, group), change_of, start)
+    more, _ = viscous_tension(h, _damping(numbers, group), ends, change_of)
+    return forces_of(add_tension(tension, more), ends, turns)
+
+
+@inline
+def _component(axis: int, x: float) -> Vec:
+    return x if axis == 0 else 0.0, x if axis == 1 else 0.0, x if axis == 2 else 0.0
+
+
+@arithmetic
+def _moved(
+    h: float, motion: tuple[Vec, Mat, Vec, Vec], dv: Vec, dw: Vec
+) -> tuple[Vec, Mat, Vec, Vec]:
+    """Return a motion from the same start with another velocity and angular velocity."""
+    position, D, half, v = motion
+    back, turned = scale(-1.0, half), axpy(0.5 * h, dw, half)
+    D0 = ahead(back, D[0]), ahead(back, D[1]), ahead(back, D[2])
+    return axpy(0.5 * h, dv, position), plus(D0, change_rows(turned, D0)), turned, add(v, dv)
 
 
 # -- reading connections side by side --------------------------------------------------------------
@@ -277,6 +362,14 @@ def go_on(connections: Connected) -> None:
             start[group, i] = end[group, i]
 
 
+@kernel
+def start_again(connections: Connected, state: Array) -> None:
+    """Begin a step where connections are."""
+    numbers, kept = connections.numbers, connections.start
+    for group in range(numbers.shape[0]):
+        _keep(numbers, kept, state, group, connections.places)
+
+
 def room_for(count: int) -> Real:
     """Return room for what is kept of connections at both ends of a step, in groups."""
     kept = np.zeros((2, -(-count // ABREAST), ABREAST * (LAST + COORDINATES)))
@@ -293,7 +386,14 @@ class Connections(Family):
     """Frames of bodies that pull and resist each other in all directions."""
 
     Table: ClassVar = Connected
-    kernels: ClassVar = Kernels(connect, connect, energy=connected_energy, accept=go_on)
+    kernels: ClassVar = Kernels(
+        connect,
+        connect,
+        energy=connected_energy,
+        accept=go_on,
+        start=start_again,
+        exactly=connect_exactly,
+    )
     costly: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:

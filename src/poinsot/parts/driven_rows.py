@@ -330,6 +330,14 @@ def driven_on(drives: Driving) -> None:
 
 
 @kernel
+def driven_start(drives: Driving, state: Array) -> None:
+    """Begin a step with the coordinates of a state, angles within half a turn of those here."""
+    along = drives.along
+    for k in range(drives.terms.shape[0]):
+        along.chi[0, k] = coordinate(along, k, state, along.chi[0, k])
+
+
+@kernel
 def driven_forget(drives: Driving, state: Array) -> None:
     """Let slopes of friction begin anew."""
     forget(drives.along, state)
@@ -340,7 +348,7 @@ class DrivenRows(Family):
 
     Table: ClassVar = Driving
     kernels: ClassVar = Kernels(
-        driven_rows, begin=driven_forget, ended=driven_lost, accept=driven_on
+        driven_rows, begin=driven_forget, ended=driven_lost, accept=driven_on, start=driven_start
     )
 
     def __init__(self, assembly: Assembly) -> None:

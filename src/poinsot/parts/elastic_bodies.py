@@ -63,6 +63,7 @@ class ElasticBodies(Family):
         place=place_carried,
         end=end_elastic,
     )
+    reversible: ClassVar = False
     costly: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:

@@ -65,6 +65,8 @@ class Kernels(NamedTuple):
     backward : (table, by, step, mu, frames)
         Adds the derivatives of mu (nodes, 4) times residuals by frames at the midpoint, and
         subtracts those by its numbers from the table `by`; see `engine.backward`.
+    exactly : (table, step, tiles)
+        The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
         Sets what its parts remember of the start of a step, near what they remember already.
     """
@@ -82,6 +84,7 @@ class Kernels(NamedTuple):
     end: Kernel | None = None
     save: Kernel | None = None
     backward: Kernel | None = None
+    exactly: Kernel | None = None
     start: Kernel | None = None
 
 
@@ -139,9 +142,9 @@ class Family(ABC):
     loads: ClassVar[bool] = True
     #: Whether the derivatives of its residuals cost many times as much as these.
     costly: ClassVar[bool] = False
-    #: Whether its residuals are, but for the sign, those of the same step taken back, from the end
-    #: with -h, as long as no laws are among its parts; then steps can be gone through backwards.
-    reversible: ClassVar[bool] = False
+    #: Whether its equations are, but for their signs, those of the same step taken back: from its
+    #: end with -h and impulses of the other sign. Then runs can be gone through backwards.
+    reversible: ClassVar[bool] = True
 
     @abstractmethod
     def __init__(self, assembly: Assembly) -> None:

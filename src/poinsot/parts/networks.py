@@ -153,6 +153,7 @@ class PortNetworks(Family):
         energy=network_energy,
         accept=go_on_from_there,
     )
+    reversible: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:
         self.networks = [each.network for each in assembly.networks]

@@ -135,6 +135,7 @@ class Relaxations(Connections):
     kernels: ClassVar = Kernels(
         relax, energy=relaxed_energy, accept=go_on_relaxing, save=save_strains
     )
+    reversible: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:
         self.elements = assembly.relaxing

@@ -396,7 +396,6 @@ class Struts(Family):
         accept=go_on,
         start=begin_at,
     )
-    reversible: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         springs = [_spring(p) for p in assembly.potentials if isinstance(p, CoordinatePotential)]

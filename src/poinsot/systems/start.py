@@ -47,8 +47,7 @@ def complete(
     """
     if not (np.any(twists) or np.any(rates)) or given.all():
         return twists
-    # A body's velocity is free, or its angular velocity, or both: M is not divided.
-    root = sp.diags_array((~given).astype(float)) @ _inverse_root_mass(jacobian, bodies)
+    root = _free_root(jacobian, bodies, given)
     A = jacobian @ root
     completed = twists
     for _ in range(PASSES):
@@ -61,6 +60,44 @@ def complete(
     speeds = _speeds(sizes_of(jacobian, bodies), completed)
     held = np.repeat(speeds <= EPS * np.max(speeds), 6)
     return np.where(held & ~given, 0.0, completed)
+
+
+class CompletedSlopes:
+    r"""Derivatives of completed twists t by what they depend on.
+
+    With the known twists k, the free entries of M (t - k) are those of J^T eta, and J t = r. So
+
+    .. math:: M\,(dt - dk) = J^\top d\eta + dJ^\top \eta - dM\,(t - k), \qquad
+              J\,dt = dr - dJ\,t .
+
+    Parameters
+    ----------
+    jacobian, bodies, twists, given
+        As to `complete`.
+    completed : (6 bodies,)
+        What this returned.
+    """
+
+    def __init__(
+        self,
+        jacobian: Matrix,
+        bodies: Sequence[Body],
+        twists: Vector,
+        given: NDArray[np.bool_],
+        completed: Vector,
+    ) -> None:
+        self.jacobian, self.completed = jacobian, completed
+        self.change = completed - twists
+        self.root = _free_root(jacobian, bodies, given)
+        self.A = jacobian @ self.root
+        M = block_diagonal(mass_blocks(jacobian, bodies))
+        self.eta = shortest_solution(self.A.T, self.root.T @ (M @ self.change))
+
+    def __call__(self, dJ: Matrix, dM: Matrix, twists: Vector, rates: Vector) -> Vector:
+        """Return dt by the derivatives of J, M, the known twists and the rates; (6 bodies,)."""
+        free = twists + self.root @ (self.root.T @ (dJ.T @ self.eta - dM @ self.change))
+        lacking = rates - dJ @ self.completed - self.jacobian @ free
+        return np.asarray(free + self.root @ shortest_solution(self.A, lacking, width=6))
 
 
 def kinetic_energy(bodies: Sequence[Body], twists: Vector) -> float:
@@ -94,14 +131,28 @@ def sizes_of(jacobian: Matrix, bodies: Sequence[Body]) -> Vector:
     return np.where(lengths > 0, lengths, 1.0)
 
 
-def _inverse_root_mass(jacobian: Matrix, bodies: Sequence[Body]) -> sp.csr_array:
-    """Return M^-1/2 of all bodies in world axes; an axis without inertia counts as a light one."""
+def mass_blocks(
+    jacobian: Matrix, bodies: Sequence[Body], exponent: float = 1.0
+) -> NDArray[np.float64]:
+    """Return M of each body in world axes, or a power of it; (bodies, 6, 6).
+
+    An axis without inertia counts as a light one.
+    """
     inertia = np.array([body.principal.inertia for body in bodies])
     mass = np.array([[body.mass] for body in bodies])
     largest, size = inertia.max(axis=1, keepdims=True), sizes_of(jacobian, bodies)[:, None]
     inertia = np.maximum(inertia, LIGHT * np.where(largest > 0, largest, mass * size**2))
     R = np.array([body.R_WP for body in bodies])
     blocks = np.zeros((len(bodies), 6, 6))
-    blocks[:, :3, :3] = np.eye(3) * mass[:, None] ** -0.5
-    blocks[:, 3:, 3:] = R * inertia[:, None] ** -0.5 @ np.swapaxes(R, 1, 2)
-    return block_diagonal(blocks)
+    blocks[:, :3, :3] = np.eye(3) * mass[:, None] ** exponent
+    blocks[:, 3:, 3:] = R * inertia[:, None] ** exponent @ np.swapaxes(R, 1, 2)
+    return blocks
+
+
+def _free_root(jacobian: Matrix, bodies: Sequence[Body], given: NDArray[np.bool_]) -> sp.csr_array:
+    """Return M^-1/2 with rows of zeros for entries of twists that are given.
+
+    A body's velocity is free, or its angular velocity, or both: M is not divided.
+    """
+    root = block_diagonal(mass_blocks(jacobian, bodies, -0.5))
+    return sp.csr_array(sp.diags_array((~given).astype(float)) @ root)

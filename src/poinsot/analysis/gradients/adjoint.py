@@ -1,6 +1,7 @@
 """What the discrete adjoint of a loss consists of, whichever engine goes through the steps."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -8,8 +9,10 @@ import numpy as np
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import Run
 from poinsot.analysis.losses import Bound
+from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
+from poinsot.run.problem import Problem
 
 
 class Adjoint(ABC):
@@ -40,32 +43,40 @@ class Adjoint(ABC):
 
     def by_parameters(self, x: Array, turned: Array, slopes: Array) -> Vector:
         """Return the derivative of the loss by parameters that change what is measured."""
-        directions = self.run.variations.directions
-        found, some = np.zeros(len(directions)), np.any(slopes != 0, axis=1)
+        found = np.zeros(len(self.run.variations.numbers))
+        some = np.any(slopes != 0, axis=1)
         if some.any():
             x, turned, slopes = x[some], turned[some], slopes[some]
-            for k in np.flatnonzero(self._changing):
-                rates = directions[k].of(lambda each: self.measured(each)(x, turned))
+            for k, direction in self._changing.items():
+                rates = direction.of(lambda each: self.measured(each)(x, turned))
                 found[k] = np.sum(slopes * rates)
         return found
 
+    @property
+    def directions(self) -> Mapping[int, Direction]:
+        """The directions by place of those numbers that may change what is measured of a state."""
+        return dict(enumerate(self.run.variations.directions))
+
     @cached_property
-    def _changing(self) -> Array:
-        """Tell which parameters change what is measured of a state: seen at states anywhere."""
+    def _changing(self) -> Mapping[int, Direction]:
+        return {
+            k: direction
+            for k, direction in self.directions.items()
+            if not all(self.measures_same(problem) for _, problem in direction.nearby)
+        }
+
+    def measures_same(self, problem: Problem) -> bool:
+        """Tell whether what is measured is the same in another problem: seen at states anywhere."""
+        x, turned, here = self._seen
+        return np.array_equal(self.measured(problem)(x, turned), here)
+
+    @cached_property
+    def _seen(self) -> tuple[Array, Array, Array]:
+        """States anywhere with their angles, and what is measured of them."""
         run, random = self.run, np.random.default_rng(0)
         x = run.problem.x + run.linear.sizes * random.standard_normal((2, run.linear.sizes.size))
         turned = np.tile(run.problem.turned, (2, 1))
-        here = self.measured(run.problem)(x, turned)
-        return np.array(
-            [
-                any(
-                    not np.array_equal(self.measured(problem)(x, turned), here)
-                    for _, problem in direction.nearby
-                )
-                for direction in run.variations.directions
-            ],
-            dtype=bool,
-        )
+        return x, turned, self.measured(run.problem)(x, turned)
 
     def shaped(self, found: Vector, t: Vector, by_u: Array) -> dict[str, Array]:
         """Return the derivatives in the shapes of their parameters.

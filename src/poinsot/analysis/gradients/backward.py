@@ -7,7 +7,6 @@ import numpy as np
 from poinsot.analysis.gradients.adjoint import Adjoint
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import Taken
-from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
 from poinsot.ph.matrices import Vector
 
@@ -41,8 +40,7 @@ class Backward(Adjoint):
                 lam = lam + g[0]
         found += np.array([lam @ direction.dx0 for direction in directions])
         if run.held is not None:
-            starts = [each.of(lambda p: run.held_of(p).start[0]) for each in directions]
-            found += np.array([nu @ each if isinstance(each, np.ndarray) else 0 for each in starts])
+            found += run.by_start(directions, nu)
         return Gradient(value, self.shaped(found, np.array(times), np.array(du)), "reference")
 
     def _back(
@@ -65,11 +63,7 @@ class Backward(Adjoint):
             nu = nu.copy()
             np.add.at(nu, held.places, by_u[held.columns])
             at = taken.memory, taken.number, taken.t, x, turned
-            added = added + nu @ run.by_samples(directions, taken)
-
-            def by_states(measure: Measured, weights: Vector) -> Vector:
-                return np.asarray(measure.back(weights[None], x[None], turned[None], sizes)[0])
-
-            nu, by_x = held.back(nu, *at, by_states)
+            added = added + nu @ run.by_samples(directions, *at)
+            nu, by_x = held.back(nu, *at, sizes)
             before = before + by_x
         return before, nu, added, by_u

@@ -52,7 +52,7 @@ class Forward:
                     if run.held is not None and taken.memory is not None:
                         at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
                         dc = run.held.forward(dc, dx, *at, run.linear.sizes)
-                        dc[:, : len(directions)] += run.by_samples(directions, taken)
+                        dc[:, : len(directions)] += run.by_samples(directions, *at)
                         by_F, by_M = run.by_inputs(taken)
                         dF += by_F[:, run.held.columns] @ dc[run.held.places]
                         dM += by_M[:, run.held.columns] @ dc[run.held.places]

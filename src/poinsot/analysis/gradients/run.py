@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from poinsot.analysis.held import Held, Memory
+from poinsot.analysis.held import Held, Memory, Moment
 from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Chosen, Direction, Studied, Variations, equations_of
 from poinsot.errors import InputError, NoDerivativeError, PoinsotError
@@ -71,14 +72,15 @@ class Run:
         self.variations, self.problem = variations, variations.problem
         problem, self.newton, self.asked = variations.problem, newton, engine
         self.memory = memory
-        self._held: dict[int, Held] = {}
+        self._held: dict[Problem, Held] = {}
         self.held = self.held_of(problem) if problem.sampled.controllers else None
+        #: What controllers hold before each of the steps from which states are kept.
         self.memories: list[Memory] = []
         self._rows: tuple[Array, Array] | None = None
-        system, clock = problem.system, problem.clock
-        self.every = max(1, int(np.ceil(16 * system.n * clock.whole / memory)))
+        system, clock, size = problem.system, problem.clock, problem.system.n
         if self.held is not None:
-            self.every, self.asked = 1, "reference"  # what controllers hold is kept for every step
+            size += sum(each.size for each in self.held.start)
+        self.every = max(1, int(np.ceil(16 * size * clock.whole / memory)))
         whole = len(clock.fractions)
         self.times = clock.span(clock.before, clock.steps)[::whole]
         self.linear = Linearisation(system.sizes(problem.x), ~system.algebraic)
@@ -104,17 +106,18 @@ class Run:
         if engine not in ENGINES:
             raise InputError(f"no engine '{engine}'; choose from {', '.join(ENGINES)}")
 
-        def pose(made: PHSystem | Compilable, start: Any) -> Problem:
-            return Problem.of(made, scheme, coordinates, (h, t_start, t_end), start, None, inputs)
+        def pose(made: PHSystem | Compilable, start: Any, trusted: bool) -> Problem:
+            span = h, t_start, t_end
+            return Problem.of(made, scheme, coordinates, span, start, None, inputs, trusted=trusted)
 
         variations = Variations(model, chosen, pose, inputs, x0)
         return cls(variations, engine, newton or Newton(), positive(memory, "memory"))
 
     def held_of(self, problem: Problem) -> Held:
         """Return the controllers of a run."""
-        if id(problem) not in self._held:
-            self._held[id(problem)] = Held(problem)
-        return self._held[id(problem)]
+        if problem not in self._held:
+            self._held[problem] = Held(problem)
+        return self._held[problem]
 
     # -- forwards -----------------------------------------------------------------------------
 
@@ -144,21 +147,24 @@ class Run:
     def blocks(self) -> Iterator[tuple[int, Array, Array]]:
         """Yield the number of the first step, states at the ends of steps, and angles."""
         clock, whole = self.problem.clock, len(self.problem.clock.fractions)
-        engine, totals, done = self.engine(), self.totals(), 0
-        count = TOGETHER * whole
+        asked = self.asked if self.held is None else "reference"
+        engine, totals, done, segment = self.engine(asked), self.totals(), 0, self.every * whole
         if self.held is not None:
             self.held.restore(self.held.start)
-            self.memories, count = [], whole
+            self.memories = []
         while done < clock.steps:
+            count = min(TOGETHER * whole, clock.steps - done)
             if self.held is not None:
-                self.memories.append(self.held.memory())
-            block = self.advance(engine, done, min(count, clock.steps - done), whole, totals)
+                count = min(count, segment - done % segment)
+                if done % segment == 0:
+                    self.memories.append(self.held.memory())
+            block = self.advance(engine, done, count, whole, totals)
             yield done // whole, block.saved.x.copy(), block.saved.turned.copy()
             done += block.steps
 
-    def engine(self) -> Engine:
+    def engine(self, asked: str) -> Engine:
         """Return what takes the steps of the run, at its start."""
-        return choose_engine(self.problem, self.asked, self.newton)
+        return choose_engine(self.problem, asked, self.newton)
 
     def totals(self) -> Totals:
         """Return sums over steps, before the first one."""
@@ -186,12 +192,17 @@ class Run:
             )
         return block
 
-    def step(self, n: int, x: Vector, turned: Vector, x1: Vector | None) -> list[Taken]:
-        """Return step n from x, in its substeps; its end is near x1 if that is known."""
+    def step(
+        self, n: int, x: Vector, turned: Vector, x1: Vector | None, memory: Memory | None
+    ) -> tuple[list[Taken], Memory | None]:
+        """Return step n from x, in its substeps, and what controllers hold then.
+
+        Its end is near x1 if that is known; before it they hold `memory`.
+        """
         problem, clock = self.problem, self.problem.clock
         whole = len(clock.fractions)
         ends = clock.span(clock.before + n * whole, clock.before + (n + 1) * whole)
-        taken, memory = [], None if self.held is None else self.memories[n]
+        taken = []
         for k in range(whole):
             start, end, number, before = float(ends[k]), float(ends[k + 1]), n * whole + k, memory
             if self.held is not None and memory is not None:
@@ -212,7 +223,7 @@ class Run:
             taken.append(Taken(own, found.x, turned, number, start, before))
             x, _ = equations.finish(found.x)
             turned = counted(system.angles(x), turned)
-        return taken
+        return taken, memory
 
     def segment(self, first: int, last: int) -> tuple[list[list[Taken]], Array, Array]:
         """Return steps from `first` to `last`, and all states and angles there; (steps + 1, ...).
@@ -221,12 +232,16 @@ class Run:
         """
         xs, turns = self.rows
         states, angles, steps = [], [], []
+        memory: Memory | None = None
         for n in range(first, last):
             if n % self.every == 0:
-                x, turned = xs[n // self.every], turns[n // self.every]
+                k = n // self.every
+                x, turned = xs[k], turns[k]
+                memory = None if self.held is None else self.memories[k]
             states.append(x)
             angles.append(turned)
-            step = self.step(n, x, turned, xs[n + 1] if self.every == 1 else None)
+            end = xs[n + 1] if self.every == 1 else None
+            step, memory = self.step(n, x, turned, end, memory)
             steps.append(step)
             x, _ = step[-1].equations.finish(step[-1].w)
             turned = counted(self.problem.system.angles(x), step[-1].turned)
@@ -236,6 +251,11 @@ class Run:
         """Return the first step of each segment, and the one after its last."""
         size, steps = self.every * -(-TOGETHER // self.every), self.problem.clock.whole
         return [(k, min(k + size, steps)) for k in range(0, steps, size)]
+
+    def by_start(self, directions: Sequence[Direction], nu: Vector) -> Vector:
+        """Return the derivative by parameters of a gradient nu by what is held at the start."""
+        starts = [each.of(lambda p: self.held_of(p).start[0]) for each in directions]
+        return np.array([nu @ each if isinstance(each, np.ndarray) else 0.0 for each in starts])
 
     # -- steps and parameters -----------------------------------------------------------------
 
@@ -272,11 +292,12 @@ class Run:
                 dM[:, k] += weight * M
         return dF, dM
 
-    def by_samples(self, directions: Sequence[Direction], taken: Taken) -> Array:
-        """Return the derivative of what controllers hold by parameters, a column each."""
+    def by_samples(self, directions: Sequence[Direction], *at: *Moment) -> Array:
+        """Return the derivative of what controllers hold by parameters, a column each.
+
+        After they have taken samples at a moment, see `Held.take`.
+        """
         assert self.held is not None
-        assert taken.memory is not None
-        at = taken.memory, taken.number, taken.t, taken.equations.x0, taken.turned
         found = np.zeros((self.held.start[0].size, len(directions)))
         for k, direction in enumerate(directions):
             for weight, problem in direction.nearby:
@@ -301,11 +322,11 @@ class Run:
 
     def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "Measured"]:
         """Return what measures channels of states, with angles near those of the run."""
-        made: dict[int, Measured] = {}
+        made = WeakKeyDictionary[Problem, Measured]()
 
         def of(problem: Problem) -> Measured:
-            if id(problem) not in made:
-                made[id(problem)] = Measured(Measurement(problem.system, channels))
-            return made[id(problem)]
+            if problem not in made:
+                made[problem] = Measured(Measurement(problem.system, channels))
+            return made[problem]
 
         return of

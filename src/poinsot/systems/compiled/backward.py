@@ -1,6 +1,7 @@
 """Takes runs in directors backwards in machine code: gradients by states, and by tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, get_args
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from poinsot.engine import machine_code
 from poinsot.engine.backward import Sweep
 from poinsot.engine.calls import fields_of
+from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
@@ -21,20 +23,15 @@ from poinsot.systems.directors import DirectorForm
 
 Array = NDArray[np.float64]
 
+#: So many steps are looked at beforehand, to see on which nodes forces act.
+PROBES = 3
+
 
 def not_backwards(runner: DirectorRunner) -> str:
     """Return what machine code does not take backwards, nothing if it can."""
-    if runner.system.stabilised:
-        return "the stabilised form"
     for family in runner.parts.families:
-        if len(family) and not (family.kernels.backward or family.reversible):
+        if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
-        if family.dry:
-            return "dry friction"
-    if runner.parts.laws:
-        return "laws that are functions"
-    if runner.work.refinement.matrix.size:
-        return "loops of bodies of very different masses"
     return ""
 
 
@@ -49,8 +46,17 @@ class DirectorSweep:
 
     def __init__(self, runner: DirectorRunner) -> None:
         self.runner, self.plan = runner, runner.tables()
+        self.form = "stabilised_backward" if runner.system.stabilised else "backward"
         machine, self.work = runner.thorough_machine()
-        self.acting = [family.reversible and len(family) > 0 for family in runner.parts.families]
+        by_hand = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
+        #: Which families act by numbers whose derivatives are found with models near by.
+        self.acting = [
+            len(family) > 0 and not known
+            for family, known in zip(runner.parts.families, by_hand, strict=True)
+        ]
+        self.families = np.flatnonzero(self.acting).astype(np.uint32)
+        sizes = [_flat(_numbers(machine.parts[k])).size for k in self.families]
+        self.first = np.cumsum([0, *sizes]).astype(np.uint32)
         self.own = self._acting_numbers(machine.parts)
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
@@ -67,12 +73,37 @@ class DirectorSweep:
             **{name: aligned(nodes, 4) for name in ("mu", "ends", "spare")},
             "tiles": aligned(self.plan.tiles.count + 1, 12),
         }
+        self._alive = list[Any]()
         self.use([])
 
     def use(self, models: list[Vector]) -> None:
         """Take numbers of what acts in models near by, in whose residuals there is interest."""
         self.nearby = np.array(models).reshape(len(models), self.own.size)
-        self.by_nearby = np.zeros(len(models))
+        others = self.nearby.view(np.int64) != self.own.view(np.int64)
+        pieces = [others[:, a:b].any(axis=1) for a, b in pairwise(self.first.tolist())]
+        self.differs = np.zeros((len(models), len(pieces)), dtype=np.uint32)
+        if pieces:
+            self.differs[:] = np.column_stack(pieces)
+        self.by_nearby = np.zeros((len(models), self.plan.graph.nodes + 1))
+
+    def probe(self, h: float, near: Vector, turned: Vector, models: Sequence[Vector]) -> Array:
+        """Return the sums of models (models, nodes) for steps of size h between states anywhere.
+
+        They are near a state (n,) with these angles.
+        """
+        system, random = self.runner.system, np.random.default_rng(0)
+        self.use([*models])
+        for _ in range(PROBES):
+            self.end(near, turned)
+            shifts = 0.1 * random.standard_normal((2, system.n))
+            x, lam = near + system.sizes(near) * shifts, random.standard_normal(system.n)
+            nothing = np.zeros((1, system.m))
+            times, seeds = h * np.arange(2.0), np.zeros_like(x)
+            self.back(times, nothing, x, seeds, lam, np.zeros((1, 0)))
+        # Angles of joints are remembered by what takes the steps of the run, too.
+        self.end(near, turned)
+        self.by_bodies, self.by_parts = 0.0 * self.by_bodies, _emptied(self.machine.parts)
+        return self.by_nearby
 
     def end(self, x: Vector, turned: Vector) -> None:
         """Go backwards from this state."""
@@ -100,16 +131,20 @@ class DirectorSweep:
             seeds=seeds,
             lam=lam,
             acting=any(self.acting),
+            families=self.families,
+            first=self.first,
             numbers=self.block,
             own=self.own,
             nearby=self.nearby,
+            differs=self.differs,
             by_nearby=self.by_nearby,
+            products=np.zeros((self.families.size + 1, self.plan.graph.nodes + 1)),
             by_u=by_u,
             stage=self.stage,
             work=self.work,
             **self.room,
         )
-        return machine_code.function("backward")(asked)[0]
+        return machine_code.function(self.form)(asked)[0]
 
     # -- numbers of tables --------------------------------------------------------------------
 
@@ -117,6 +152,16 @@ class DirectorSweep:
     def slopes(self) -> Vector:
         """The gradient by all numbers of bodies and joints; (numbers,)."""
         return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
+
+    @property
+    def sizes(self) -> tuple[Vector, Vector]:
+        """By what sizes the round-off of `numbers` is judged: those of a part by the largest.
+
+        What bodies have is a product each, while points and directions are differences.
+        """
+        bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
+        parts = map(_largest_of_rows, _numbers(self._others(tables)))
+        return _flat([bodies, *parts]), _flat(map(_largest_of_rows, _numbers(self._act(tables))))
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
@@ -137,14 +182,23 @@ class DirectorSweep:
         if not all(map(_alike, parts, own)):
             return None
         bodies = real(2 * mechanism.inertia, mechanism.weight)
+        self._alive.append(others)  # functions that numbers are addresses of
         return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
+
+    @staticmethod
+    def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
+        """Return inputs u (steps, m) of a system, and where its drives lead to."""
+        assert isinstance(system, DirectorForm)
+        return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
     def _others(self, parts: Sequence[Any]) -> list[Any]:
         return [table for table, acts in zip(parts, self.acting, strict=True) if not acts]
 
+    def _act(self, parts: Sequence[Any]) -> list[Any]:
+        return [table for table, acts in zip(parts, self.acting, strict=True) if acts]
+
     def _acting_numbers(self, parts: Sequence[Any]) -> Vector:
-        acting = [table for table, acts in zip(parts, self.acting, strict=True) if acts]
-        return _flat(_numbers(acting))
+        return _flat(_numbers(self._act(parts)))
 
     def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
         """Return tables of what acts with their numbers in one array."""
@@ -159,7 +213,8 @@ class DirectorSweep:
                 if isinstance(value, tuple) or not _is_numbers(value, hint):
                     fields.append(moved(value))
                     continue
-                fields.append(self.block[first : first + value.size].reshape(value.shape))
+                own = self.block[first : first + value.size].view(value.dtype)
+                fields.append(own.reshape(value.shape))
                 first += value.size
             return type(table)(*fields)
 
@@ -179,26 +234,42 @@ def _emptied(table: Any) -> Any:
 
 
 def _is_numbers(value: NDArray[Any], hint: Any) -> bool:
-    """Tell whether an array has numbers that kernels do not write to."""
-    return value.dtype.kind == "f" and "written" not in get_args(hint)[2:]
+    """Tell whether an array has numbers of parts, or addresses of their laws."""
+    marks = get_args(hint)[2:]
+    if value.dtype.kind == "f":
+        return "written" not in marks or "numbers" in marks
+    return "addresses" in marks
 
 
 def _numbers(tables: Any) -> Iterator[Array]:
-    """Yield all arrays of numbers in tables."""
+    """Yield all arrays of numbers in tables, addresses by their bits."""
     for value, hint in fields_of(tables):
         if isinstance(value, tuple):
             yield from _numbers(value)
         elif _is_numbers(value, hint):
-            yield value
+            yield value.view(np.float64)
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Tell whether tables differ in numbers only."""
-    if isinstance(a, tuple):
-        return all(_alike(one, other) for one, other in zip(a, b, strict=True))
-    same: bool = a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
-    return same
+    """Tell whether tables differ in numbers, or functions, only."""
+    if not isinstance(a, tuple):
+        same: bool = a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
+        return same
+    for (one, hint), (other, _) in zip(fields_of(a), fields_of(b), strict=True):
+        if isinstance(one, np.ndarray) and one.dtype.kind == "i" and _is_numbers(one, hint):
+            if not np.array_equal(one != 0, other != 0):
+                return False
+        elif not _alike(one, other):
+            return False
+    return True
 
 
-def _flat(found: Iterator[Array] | list[Array]) -> Vector:
+def _largest_of_rows(numbers: Array) -> Array:
+    """Return numbers of the same shape, each the largest of its row, without sign."""
+    axes = tuple(range(1, numbers.ndim))
+    largest = np.max(abs(numbers), axis=axes, initial=0.0, keepdims=True)
+    return np.broadcast_to(largest, numbers.shape)
+
+
+def _flat(found: Iterable[Array]) -> Vector:
     return np.concatenate([np.zeros(0), *(each.reshape(-1) for each in found)])

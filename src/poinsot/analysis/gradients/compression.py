@@ -1,0 +1,233 @@
+r"""How the beginning of a run changes with many parameters, from few models.
+
+Most numbers of tables depend on one part of a model: inertia on a body, points and directions on a
+joint. So one number of every part is changed at once, as columns of a sparse Jacobian are found
+together [CPR74]. Two models, with changes c_k and r_k c_k of the parameters p_k, tell which
+parameter a number T is linear in by the ratio of their differences, as r_k is different for each
+
+.. math:: \frac{T(p + r c) - T(p)}{T(p + c) - T(p)} = r_k, \qquad
+          \frac{\partial T}{\partial p_k} = \frac{T(p + c) - T(p)}{c_k} .
+
+With changes -c_k, the same goes for squares. Otherwise derivatives are differences of fourth order,
+and models in which half of the parameters change tell which one it is. Where numbers depend on
+several parameters, the group is divided, down to single parameters.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from poinsot.analysis.gradients.beginnings import Beginning, Places, Slope, Tables, together
+from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
+from poinsot.errors import PoinsotError
+from poinsot.model import Model
+from poinsot.model.initial import equations_of
+from poinsot.ph.matrices import Array, Vector
+from poinsot.ph.stages import EPS
+from poinsot.run.problem import Problem
+from poinsot.systems.directors import DirectorForm
+
+#: Differences are round-off up to so many times that of the numbers.
+NOISE = 64 * EPS
+#: Ratios of differences are known that well, where these are well above round-off.
+KNOWN = 1e-10
+#: All parameters change by this part of their sizes at once, to confirm what was found; starts then
+#: differ from what their derivatives tell by no more than this part of the difference.
+SMALL, BENT = 1e-2 * PART, 1e-3
+
+
+#: Changes of a parameter, and weights of what they make for a derivative of fourth order.
+MULTIPLES, WEIGHTS = tuple(CENTRAL), np.array(list(CENTRAL.values()))
+
+#: By which parameter each number changes, and by how much, see `linear`.
+Told: TypeAlias = tuple[Places, Array] | None
+Tell: TypeAlias = Callable[[Array, Vector, Vector, Vector], Told]
+
+
+class Compressed:
+    """Derivatives by those numbers of parameters that few models tell.
+
+    Parameters
+    ----------
+    variations : Variations
+        The run, and what it depends on.
+    look : function
+        Returns the tables of a problem; None: they have another structure.
+    same : function
+        Tells whether what is measured of a state is the same in another problem.
+    """
+
+    def __init__(
+        self,
+        variations: Variations,
+        look: Callable[[Problem], Tables | None],
+        same: Callable[[Problem], bool],
+    ) -> None:
+        self.variations, self.look, self.same = variations, look, same
+        #: By which of `variations.numbers`.
+        self.slopes: dict[int, Slope] = {}
+        base = self._begun(variations.model, variations.problem)
+        if base is not None and base.suits_joints:
+            for group in groups(variations.numbers):
+                self._find(base, group)
+            if not self._confirmed(base):
+                moving = {k for k, slope in self.slopes.items() if slope.dx0.any()}
+                self.slopes = {k: self.slopes[k] for k in self.slopes.keys() - moving}
+
+    def _find(self, base: Beginning, group: Sequence[int]) -> None:
+        """Find the slopes by these numbers of parameters, as far as each has its own."""
+        found = self._together(base, group)
+        if found is not None:
+            self.slopes |= found
+        elif len(group) > 1:
+            half = len(group) // 2
+            self._find(base, group[:half])
+            self._find(base, group[half:])
+
+    def _together(self, base: Beginning, group: Sequence[int]) -> dict[int, Slope] | None:
+        """Return the slopes by some numbers of parameters, or None."""
+        count, variations = len(group), self.variations
+        c = np.array([PART * variations.size(variations.numbers[k]) for k in group])
+        r = 2 + np.arange(count) / count
+        ones, bits = np.ones(count), range((count - 1).bit_length())
+        halves = [(np.arange(count) >> bit & 1).astype(float) for bit in bits]
+        tried: tuple[tuple[Tell, list[Vector]], ...] = (
+            (linear, [ones, r]),
+            (quadratic, [-ones]),
+            (smooth, [2 * ones, -2 * ones, *halves]),
+        )
+        begun, told = [base], None
+        for tell, factors in tried:
+            more = self._changed(base, group, [each * c for each in factors])
+            if more is None or not self.same(more[0].problem):
+                return None
+            begun += more
+            places = together(begun)
+            here = base.numbers(places)
+            differences = np.array([each.numbers(places) - here for each in begun[1:]])
+            told = tell(differences, NOISE * base.sizes(places), r, c)
+            if told is not None:
+                break
+        if told is None:
+            return None
+        owner, values = told
+        return {
+            k: base.slope(np.where(owner == j, values, 0.0), WEIGHTS, float(c[j]), places)
+            for j, k in enumerate(group)
+        }
+
+    def _confirmed(self, base: Beginning) -> bool:
+        """Tell whether a run with small changes of all parameters starts where slopes tell."""
+        moving = [k for k, slope in self.slopes.items() if slope.dx0.any()]
+        if not moving:
+            return True
+        sizes = [self.variations.size(self.variations.numbers[k]) for k in moving]
+        changes = SMALL * np.array(sizes)
+        there = self._changed(base, moving, [changes])
+        if there is None:
+            return False
+        told = np.array([self.slopes[k].dx0 for k in moving]).T @ changes
+        found, scale = there[0].problem.x - base.problem.x, base.system.sizes(base.problem.x)
+        motion = slice(2 * base.system.mechanism.unknowns.n)
+        off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
+        return bool(off <= BENT * much + NOISE)
+
+    def _changed(
+        self, base: Beginning, group: Sequence[int], changes: Iterable[Vector]
+    ) -> list[Beginning] | None:
+        """Return runs with other values of some numbers, if they begin as this one does."""
+        found, numbers = [], [self.variations.numbers[k] for k in group]
+        for each in changes:
+            new = {number: way for number, way in zip(numbers, each.tolist(), strict=True) if way}
+            try:
+                begun = self._begun(*self.variations.changed(new))
+            except PoinsotError:
+                return None
+            if begun is None or not begun.fits(base):
+                return None
+            found.append(begun)
+        return found
+
+    def _begun(self, model: object, problem: Problem) -> Beginning | None:
+        """Return what a run begins with; None if its start is not that of a model's joints."""
+        system, tables = problem.system, self.look(problem)
+        if not isinstance(model, Model) or not isinstance(system, DirectorForm) or tables is None:
+            return None
+        equations = equations_of(model)
+        elastic = len(equations.movable) < len(equations.bodies)
+        if equations.singular or elastic:
+            return None
+        return Beginning(problem, system, equations, tables, model.projection is not None)
+
+
+def groups(numbers: Sequence[Entry]) -> list[list[int]]:
+    """Return the places of numbers of parameters in groups, with at most one of each part.
+
+    Weights change with gravity and with masses, which are not in one group.
+    """
+    found: list[list[int]] = []
+    known = [_part_and_kind(name) for name, _ in numbers]
+    for k, (part, kind) in enumerate(known):
+        for group in found:
+            parts, kinds = zip(*(known[j] for j in group), strict=True)
+            if part not in parts and not {"gravity", "mass"} <= {kind, *kinds}:
+                group.append(k)
+                break
+        else:
+            found.append([k])
+    return found
+
+
+def _part_and_kind(name: str) -> tuple[str, str]:
+    """Return the part that a parameter belongs to, and whether it changes weights."""
+    section, *rest = name.split(".")
+    if section == "gravity":
+        return section, section
+    kind = "mass" if {"mass", "density"} & {*rest} else ""
+    return ".".join([section, *rest[:1]]), kind
+
+
+def linear(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return by which parameter each number changes, -1 for none, and by how much.
+
+    That is (4, numbers) for changes by `MULTIPLES` of c. `differences` (2, numbers) are those for
+    changes c and r c, with r in order; below `noise` (numbers,) they are round-off. None: some
+    number is not linear in one of the parameters.
+    """
+    return quadratic(np.array([*differences, -differences[0]]), noise, r, c)
+
+
+def quadratic(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return the same where numbers are polynomials of degree two, by changes c, r c and -c."""
+    one, two, back = differences
+    owner = np.full(one.size, -1)
+    slope, bend = (one - back) / 2, (one + back) / 2
+    changed = np.flatnonzero(np.any(abs(differences) > noise, axis=0))
+    d, e, f = slope[changed], bend[changed], two[changed]
+    # The change that is r times as large is r d + r^2 e.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = 2 * f / (d + np.copysign(np.sqrt(d * d + 4 * e * f), d))
+    own = np.searchsorted((r[1:] + r[:-1]) / 2, np.nan_to_num(ratio))
+    unsure = 8 * noise[changed] + KNOWN * (abs(d) + abs(e))
+    apart = np.min(np.diff(r), initial=1.0) * abs(d + 2 * r[own] * e)
+    if np.any(abs(r[own] * d + r[own] ** 2 * e - f) > unsure) or np.any(apart < 4 * unsure):
+        return None
+    owner[changed] = own
+    return owner, np.array([k * slope + k * k * bend for k in MULTIPLES])
+
+
+def smooth(differences: Array, noise: Vector, r: Vector, c: Vector) -> Told:
+    """Return the same where numbers are smooth functions of one parameter each.
+
+    `differences` are those for changes c, r c, -c, 2 c, -2 c, and then for changes c of those
+    parameters alone whose places have a certain bit. None: some number depends on several.
+    """
+    multiples, halves = differences[[0, 2, 3, 4]], differences[5:]
+    changed = np.any(abs(differences) > noise, axis=0)
+    whole, none = (abs(halves - each) <= 2 * noise for each in (multiples[0], 0.0))
+    sure = (abs(multiples[0]) > 8 * noise) & np.all(whole | none, axis=0)
+    owner = np.where(changed, (1 << np.arange(len(halves))) @ (whole & ~none), -1)
+    if np.any(changed & ~sure) or np.any(owner >= c.size):
+        return None
+    return owner, multiples
