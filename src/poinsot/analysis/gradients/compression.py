@@ -35,13 +35,13 @@ KNOWN = 1e-10
 #: All parameters change by this part of their sizes at once, to confirm what was found; starts then
 #: differ from what their derivatives tell by no more than this part of the difference.
 SMALL, BENT = 1e-2 * PART, 1e-3
-
-
 #: Changes of a parameter, and weights of what they make for a derivative of fourth order.
 MULTIPLES, WEIGHTS = tuple(CENTRAL), np.array(list(CENTRAL.values()))
 
+
 #: By which parameter each number changes, and by how much, see `linear`.
 Told: TypeAlias = tuple[Places, Array] | None
+#: What tells that, of differences, their round-off, r and c.
 Tell: TypeAlias = Callable[[Array, Vector, Vector, Vector], Told]
 
 
@@ -71,9 +71,8 @@ class Compressed:
         if base is not None and base.suits_joints:
             for group in groups(variations.numbers):
                 self._find(base, group)
-            if not self._confirmed(base):
-                moving = {k for k, slope in self.slopes.items() if slope.dx0.any()}
-                self.slopes = {k: self.slopes[k] for k in self.slopes.keys() - moving}
+            if not self._starts_as_told(base):
+                self.slopes = {}
 
     def _find(self, base: Beginning, group: Sequence[int]) -> None:
         """Find the slopes by these numbers of parameters, as far as each has its own."""
@@ -117,17 +116,16 @@ class Compressed:
             for j, k in enumerate(group)
         }
 
-    def _confirmed(self, base: Beginning) -> bool:
+    def _starts_as_told(self, base: Beginning) -> bool:
         """Tell whether a run with small changes of all parameters starts where slopes tell."""
-        moving = [k for k, slope in self.slopes.items() if slope.dx0.any()]
-        if not moving:
+        if not self.slopes:
             return True
-        sizes = [self.variations.size(self.variations.numbers[k]) for k in moving]
+        sizes = [self.variations.size(self.variations.numbers[k]) for k in self.slopes]
         changes = SMALL * np.array(sizes)
-        there = self._changed(base, moving, [changes])
+        there = self._changed(base, [*self.slopes], [changes])
         if there is None:
             return False
-        told = np.array([self.slopes[k].dx0 for k in moving]).T @ changes
+        told = np.array([slope.dx0 for slope in self.slopes.values()]).T @ changes
         found, scale = there[0].problem.x - base.problem.x, base.system.sizes(base.problem.x)
         motion = slice(2 * base.system.mechanism.unknowns.n)
         off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
