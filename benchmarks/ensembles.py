@@ -183,6 +183,17 @@ def memory(runs: int) -> None:
     )
 
 
+def built_one_by_one(runs: int = 100) -> None:
+    """Print what a run costs whose model is built by itself, as most of it does."""
+    varied = {
+        "joints closed by construction": {"joints.A.point.z": np.linspace(0.1195, 0.1205, runs)},
+        "bodies assembled": {"joints.A.axis.y": np.linspace(0.0, 1e-3, runs)},
+    }
+    for name, values in varied.items():
+        _, cpu = whole(values, 10, 1, 1)
+        print(f"models built one by one, {name}: {1e3 * cpu / runs:.0f} ms a run", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ensembles", description=__doc__)
@@ -216,6 +227,7 @@ def main() -> None:
             label = f"{engine}, {workers} worker{'s' * (workers > 1)}"
             print(f"{label:<21} {wall:7.2f} s {cpu:21.2f} s: {ratio}")
         print(f"2 workers are {walls[0] / walls[1]:.2f} times as fast as 1", flush=True)
+    built_one_by_one()
     for runs in (1000, 100_000):
         command = [sys.executable, "-m", "benchmarks.ensembles", "--memory", str(runs)]
         subprocess.run(command, check=True)
