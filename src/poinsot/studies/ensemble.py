@@ -242,7 +242,7 @@ def _one_that_begins(cases: Cases, rows: Array) -> Array:
         except PoinsotError as error:
             errors.append(error)
         else:
-            return rows[k]
+            return np.asarray(rows[k])
     raise errors[0]
 
 
