@@ -1,5 +1,7 @@
 """Kernels of mechanisms that are kept in files."""
 
+from pathlib import Path
+
 import pytest
 
 from poinsot.engine import kept, machine_code
@@ -36,3 +38,12 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder):
     folder.write_text("no folder")
     kept.write("one.o", b"code")
     assert kept.read("one.o") is None
+
+
+def test_a_disk_that_is_full_keeps_nothing(folder, monkeypatch):
+    def fails(self, other):
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr(Path, "replace", fails)
+    kept.write("one.o", b"code")
+    assert list(folder.iterdir()) == []

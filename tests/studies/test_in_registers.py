@@ -5,10 +5,11 @@ import pytest
 
 import poinsot as ps
 from poinsot.engine import machine_code, simd
+from poinsot.errors import BuildError
 from poinsot.gallery import find_example
 from poinsot.gallery import spatial_slider_crank as crank
 from poinsot.studies import ensemble as ensembles
-from poinsot.studies import single
+from poinsot.studies import numbers, single, work
 from tests.studies.test_ensembles import assert_same
 
 BOX = {
@@ -112,9 +113,61 @@ def test_a_long_study_is_taken_in_registers_and_a_short_one_is_not(monkeypatch):
     assert_same(study(engine="auto"), one_by_one)
 
 
+def test_a_first_run_that_cannot_begin_stops_no_other(monkeypatch):
+    monkeypatch.setattr(numbers, "LEAST", 240)
+    given = values()
+    expected = study(given)
+    given["bodies.bob.mass"] = given["bodies.bob.mass"].copy()
+    given["bodies.bob.mass"][0] = -1.0
+    found = study(given)
+    assert found.status.values.tolist() == [3] + 42 * [1]
+    assert "must be positive" in str(found.message[0].values)
+    assert np.allclose(found.energy[1:], expected.energy[1:], rtol=0, atol=1e-11)
+
+
+def test_groups_of_long_runs_are_full(monkeypatch):
+    """However long runs are, no register stays empty but in the last group."""
+    counts, take = list[int](), ensembles.Worker.take
+
+    def noted(worker, runs, rows):
+        counts.append(len(runs))
+        return take(worker, runs, rows)
+
+    monkeypatch.setattr(ensembles.Worker, "take", noted)
+    monkeypatch.setattr(ensembles, "SPAN", 0.0)
+    study()
+    _, abreast = simd.LEVELS[simd.level()]
+    assert counts == [abreast] * (43 // abreast) + [43 % abreast]
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_only_if_it_is_asked_for(monkeypatch):
+    def fails(self):
+        raise BuildError("no memory")
+
+    one_by_one = study(engine="compiled")
+    monkeypatch.setattr(simd.Registers, "kernel", property(fails))
+    monkeypatch.setattr(ensembles, "WORTH_COMPILING", 0.0)
+    assert_same(study(engine="auto"), one_by_one)
+    with pytest.raises(BuildError, match="no memory"):
+        study()
+
+
+def test_a_worker_without_registers_takes_runs_one_by_one(monkeypatch):
+    """Those of a cluster may have other processors than the machine that asks."""
+    one_by_one, taken = study(engine="compiled"), ensembles.taken
+
+    def elsewhere(worker, *given):
+        monkeypatch.setattr(simd, "level", lambda: "")
+        work._PREPARED.clear()
+        return taken(worker, *given)
+
+    monkeypatch.setattr(ensembles, "taken", elsewhere)
+    assert_same(study(), one_by_one)
+
+
 def test_a_study_that_was_stopped_goes_on(tmp_path, monkeypatch):
     path, found = tmp_path / "study.nc", study()
-    monkeypatch.setattr(ensembles, "SPAN", 1e-3)
+    monkeypatch.setattr(ensembles, "SPAN", 0.0)
     write, written = ensembles.FileStore.write, []
 
     def stops(store, outcomes):
@@ -139,6 +192,8 @@ def test_what_registers_cannot_take_is_refused_by_name(monkeypatch):
     model = find_example("flexible-four-bar").model()
     with pytest.raises(ps.InputError, match=r"cannot run model .*elastic bodies"):
         ps.ensemble(model, {"gravity.z": [-9.0, -8.0]}, engine="simd", **given)
+    with pytest.raises(ps.InputError, match=r"cannot take these runs: .*; leave out engine='simd'"):
+        ps.ensemble(crank.model(), {"options.step": [0.01, 0.02]}, engine="simd", t_end=0.1)
     monkeypatch.setattr(simd, "level", lambda: "")
     with pytest.raises(ps.InputError, match=r"needs a processor with AVX2"):
         ps.ensemble(crank.model(), {"bodies.rod.mass": [0.4, 0.5]}, engine="simd", **given)

@@ -34,5 +34,8 @@ def write(name: str, code: bytes) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f"{name}.{getpid()}.part")
-        part.write_bytes(hashlib.sha256(code).digest() + code)
-        part.replace(path)
+        try:
+            part.write_bytes(hashlib.sha256(code).digest() + code)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """Several runs of one mechanism at once in vector registers: their kernel, and their memory.
 
 The kernel is that of one run, made for the mechanism (`specialise`), and then one of several runs
-(`vectorise`). It takes some 10 s to compile, in a process of its own, which can be interrupted, and
+(`vectorise`). It takes 10 to 40 s to compile, in a process of its own that can be interrupted, and
 is kept for the next time.
 """
 
@@ -102,7 +102,7 @@ class Registers:
         bitcode = machine_code.code(f"{self.form}{machine_code.SIDE_BY_SIDE}")
         asked = bitcode, self.leaves, self.level, self.abreast
         what = f"compiling the mechanism for {self.abreast} runs at once"
-        print(f"poinsot: {what}: once, about 10 to 30 s", file=sys.stderr, flush=True)
+        print(f"poinsot: {what}: once, about 10 to 40 s", file=sys.stderr, flush=True)
         done = subprocess.run(
             command(__name__),
             input=pickle.dumps(asked),
@@ -110,7 +110,10 @@ class Registers:
             start_new_session=True,  # Ctrl-C is for the study that waits, which ends this as well
         )
         if done.returncode:
-            raise BuildError("LLVM could not translate the kernel; use engine='compiled'")
+            raise BuildError(
+                "LLVM could not translate the kernel for several runs at once: "
+                f"exit {done.returncode}; use engine='compiled'"
+            )
         code, reason = pickle.loads(done.stdout)
         if code is None:
             raise NotVectorisedError(reason)

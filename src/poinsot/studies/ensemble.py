@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from poinsot.engine import simd
 from poinsot.engine.batch import words_of_room
 from poinsot.engine.function_text import NotVectorisedError
-from poinsot.errors import InputError, PoinsotError
+from poinsot.errors import BuildError, InputError, PoinsotError
 from poinsot.inputs import count, number
 from poinsot.model.model import Model
 from poinsot.model.parameters import Parameters
@@ -25,8 +26,13 @@ from poinsot.run.problem import count_steps
 from poinsot.run.progress import Progress, require_progress
 from poinsot.studies.batch import Arena
 from poinsot.studies.cases import Cases
-from poinsot.studies.in_registers import InRegisters
-from poinsot.studies.kernel_checks import require_device, require_kernel, require_registers
+from poinsot.studies.in_registers import in_registers
+from poinsot.studies.kernel_checks import (
+    refused,
+    require_device,
+    require_kernel,
+    require_registers,
+)
 from poinsot.studies.measures import Measures
 from poinsot.studies.on_device import OnDevice
 from poinsot.studies.samples import table
@@ -159,9 +165,9 @@ def ensemble(
     cases = Cases(own, shapes, options)
     runs = len(next(iter(values.values())))
     rows = np.hstack([each.reshape(runs, -1) for each in values.values()])
-    _require_one(cases, rows)
+    begins = _one_that_begins(cases, rows)
     if kernel:
-        require_kernel(cases, rows[0], kernel)
+        require_kernel(cases, begins, kernel)
     if kernel == SIMD:
         require_registers()
     if device:
@@ -178,7 +184,7 @@ def ensemble(
         if runs >= WORTH or kernel:
             recipe, reason = recipe_of(cases, measures, rows)
             if kernel and recipe is None:
-                raise InputError(f"engine='{kernel}' cannot take these runs: {reason}")
+                raise refused(kernel, reason)
         worker = Worker(key, cases, measures, samples, recipe, OnDevice if device else Arena)
         alone = BUILDING
         if recipe is not None:
@@ -188,6 +194,9 @@ def ensemble(
             if kernel == SIMD or (long and _pays(cases, recipe.row)):
                 worker = _in_registers(worker, recipe, required=kernel == SIMD)
         size = _chunk(alone, samples, measures.width)
+        if worker.by is in_registers:
+            _, abreast = simd.LEVELS[simd.level()]
+            size = -(-size // abreast) * abreast
         if device:
             size = max(1, ROOM_OF_DEVICE // (8 * samples * max(1, measures.width)))
         chunks = _chunks(rows, pending, size)
@@ -221,8 +230,11 @@ def _names(measures: Measures) -> Iterator[str]:
         yield each.name if each.channel is None else f"{each.name}={each.channel.text}"
 
 
-def _require_one(cases: Cases, rows: Array) -> None:
-    """Refuse a study none of whose runs seem to begin: what is wrong is then no parameter."""
+def _one_that_begins(cases: Cases, rows: Array) -> Array:
+    """Return the parameters of a run that begins.
+
+    If none of some runs does, what is wrong is no parameter: the first error is raised.
+    """
     errors = list[PoinsotError]()
     for k in dict.fromkeys((0, len(rows) // 2, len(rows) - 1)):
         try:
@@ -230,7 +242,7 @@ def _require_one(cases: Cases, rows: Array) -> None:
         except PoinsotError as error:
             errors.append(error)
         else:
-            return
+            return np.asarray(rows[k])
     raise errors[0]
 
 
@@ -292,12 +304,16 @@ def _pays(cases: Cases, row: Array) -> bool:
 
 def _in_registers(worker: Worker, recipe: Recipe, *, required: bool) -> Worker:
     """Return what takes runs in vector registers, unless there is no such kernel for them."""
-    several = replace(worker, by=InRegisters)
+    several = replace(worker, by=in_registers)
     try:
         several.prepare(recipe)
     except NotVectorisedError as error:
         if required:
-            raise InputError(f"engine='simd' cannot take these runs: {error}") from None
+            raise refused(SIMD, str(error)) from None
+        return worker
+    except BuildError:
+        if required:
+            raise
         return worker
     return several
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import job, simd
 from poinsot.engine.simd import Registers
-from poinsot.studies.batch import End
+from poinsot.studies.batch import Arena, End, Runs
 from poinsot.studies.numbers import Numbers
 from poinsot.studies.side_by_side import BODIES, SideBySide
 
@@ -37,3 +37,11 @@ class InRegisters(SideBySide):
                 rows = job.Saved(*(array[..., k] for array in saved))
                 taken = int(self.room.returned[0, k])
                 yield End(taken, rows, motion[..., k], bodies[..., k % bodies.shape[-1]])
+
+
+def in_registers(numbers: Numbers) -> Runs:
+    """Return what takes runs in vector registers; one at a time if there are none.
+
+    Processors of a cluster may differ from that of the process which asks.
+    """
+    return InRegisters(numbers) if simd.level() else Arena(numbers)

@@ -24,6 +24,11 @@ INSTEAD: Mapping[str, str] = {
 }
 
 
+def refused(engine: str, reason: str) -> InputError:
+    """Return what says why runs of a study have no kernel in common."""
+    return InputError(f"engine='{engine}' cannot take these runs: {reason}{INSTEAD[engine]}")
+
+
 def require_device(executor: Any) -> None:
     """Say if there is no graphics processor, or if it is not to take the runs."""
     if executor is not None:
