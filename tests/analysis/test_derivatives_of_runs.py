@@ -793,6 +793,7 @@ def stopping():
         ),
         (lambda: oscillator(NUMBERS), "stiffness", {}, ps.InputError, "give a function"),
         (oscillator, ["m"], {}, ps.InputError, "as a mapping of names to values"),
+        (bob, [], {"newton": 20}, ps.InputError, "Newton"),
     ],
 )
 def test_derivatives_that_do_not_exist_are_refused(model, path, how, error, words):
@@ -800,6 +801,12 @@ def test_derivatives_that_do_not_exist_are_refused(model, path, how, error, word
     loss = FunctionOf([], lambda t: (0.0, []))
     with pytest.raises(error, match=words):
         ps.gradient(model, loss, path, **{"h": 0.02, "t_end": 0.2, **how})
+
+
+@pytest.mark.parametrize("channels", [[], 3, [3], None])
+def test_sensitivities_are_those_of_channels_by_name(channels):
+    with pytest.raises(ps.InputError, match="expected channels such as"):
+        ps.sensitivities(bob(), channels, "bodies.lower.mass", h=0.02, t_end=0.04)
 
 
 def test_a_loss_says_what_is_wrong_with_it():

@@ -289,6 +289,68 @@ def test_light_bodies_between_heavy_ones_have_derivatives():
         np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-7, atol=1e-9 * sizes)
 
 
+#: Joints with an axis, and what it is called.
+AXIAL = {
+    "Revolute": "axis",
+    "Cylindrical": "axis",
+    "Prismatic": "axis",
+    "Planar": "normal",
+    "PointOnLine": "axis",
+    "PointOnPlane": "normal",
+}
+
+
+def slope_of_runs(model, of, path, index, **how):
+    """The derivative by a number of a parameter from converged runs."""
+    known = Parameters.of(model, [path])
+    value, slope = known.values[path], 0.0
+    change = 1e-3 * np.max(abs(value))
+    for k, weight in WEIGHTS.items():
+        other = value.copy()
+        other[index] += k * change
+        ran = known.model({path: other})
+        slope += weight * ps.gradient(ran, of, {}, newton=ps.Newton(rtol=1e-13), **how).value
+    return slope / change
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, -1)])
+@pytest.mark.parametrize("kind", AXIAL)
+def test_axes_along_those_of_the_world_have_derivatives(kind, axis):
+    model, key = ps.Model(gravity=(3, 4, -9)), AXIAL[kind]
+    shape = ps.Box(mass=1, size=(0.1, 0.2, 0.3))
+    link = model.add_body("link", shape, position=(0.3, 0.2, 0.1))
+    model.add_joint("J", getattr(ps, kind)(model.ground, link, point=(0, 0, 0), **{key: axis}))
+    anchor = {"point_a": (1, 1, 1), "point_b": (0.3, 0.3, 0.1)}
+    model.add_force("spring", ps.Spring(model.ground, link, **anchor, stiffness=9))
+    of = Final("link.position.x + 2*link.position.y + 3*link.position.z")
+    path, how = f"joints.J.{key}", {"h": H, "t_end": H * STEPS}
+    compiled, reference = (
+        ps.gradient(model, of, path, engine=engine, **how)[path]
+        for engine in ("compiled", "reference")
+    )
+    np.testing.assert_allclose(compiled, reference, rtol=0, atol=1e-8)
+    slopes = [slope_of_runs(model, of, path, (k,), engine="compiled", **how) for k in range(3)]
+    np.testing.assert_allclose(compiled, slopes, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+@pytest.mark.parametrize("stiffness", [300.0, 1e9])
+def test_stops_on_one_side_have_derivatives_however_stiff_they_are(side, stiffness):
+    model, way = ps.Model(), {"lower": -1.0, "upper": 1.0}[side]
+    shape = ps.Box(mass=stiffness / 250, size=(0.1, 0.1, 0.1))
+    slider = model.add_body("slider", shape, velocity=(way, 0, 0))
+    model.add_joint("rail", ps.Prismatic(model.ground, slider, point=(0, 0, 0), axis=(1, 0, 0)))
+    stop = ps.JointStop("rail", stiffness=stiffness, damping=stiffness / 50, **{side: 0.013 * way})
+    model.add_force("stop", stop)
+    paths = ["bodies.slider.mass", f"forces.stop.{side}", "forces.stop.stiffness"]
+    how = {"h": H, "t_end": H * STEPS, "engine": "compiled"}
+    found = ps.gradient(model, Final("rail"), paths, **how)
+    for path in paths:
+        slope = slope_of_runs(model, Final("rail"), path, (), **how)
+        assert slope != 0
+        assert found[path] == pytest.approx(slope, rel=1e-6)
+
+
 def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_refused():
     model = cart()
     ends = model.body("cart"), model.body("pole")

@@ -29,6 +29,8 @@ from poinsot.parts.joint import LEFT_OUT, Freedom, Joint, Row
 
 Array = NDArray[np.float64]
 ANGLE = Angle()
+#: Each axis of the world is preferred to the next one by this much of a cosine.
+LATER = 0.01
 #: Cosine of an angle that counts as a right one.
 PERPENDICULAR = 1e-8
 #: What is taken for them in the axes of markers.
@@ -43,8 +45,9 @@ ORIGIN, ALONG_X, ALONG_Y, ALONG_Z = (
 def perpendicular(n: ArrayLike) -> tuple[Vector3, Vector3]:
     """Return m1, m2 such that (m1, m2, n) is right-handed and orthonormal."""
     x, y, z = n = three(n)
-    # What is left of the axis of the world that is farthest from n.
-    sizes = abs(x), abs(y), abs(z)
+    # What is left of the axis of the world that is farthest from n. Of two that are as far, it is
+    # the first, also if n is turned a little: derivatives by n need the same choice.
+    sizes = abs(x), abs(y) + LATER, abs(z) + 2 * LATER
     k = sizes.index(min(sizes))
     u, v, w = (k == 0) - n[k] * x, (k == 1) - n[k] * y, (k == 2) - n[k] * z
     length = hypot(u, v, w)

@@ -1,6 +1,6 @@
 """What users call: gradients of losses, and sensitivities of channels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from poinsot.analysis.gradients.backward import Backward
@@ -106,5 +106,8 @@ def sensitivities(
     engine : "auto", "reference" or "compiled"
         Engine of the run itself.
     """
+    asked = [*of] if isinstance(of, Iterable) and not isinstance(of, str) else [of]
+    if not asked or not all(isinstance(each, str) for each in asked):
+        raise InputError(f"of: expected channels such as 'tip.position', got {of!r}")
     run = Run.of(model, with_respect_to, h=h, t_end=t_end, **options)
-    return Forward(run, [of] if isinstance(of, str) else list(of)).sensitivities()
+    return Forward(run, asked).sensitivities()

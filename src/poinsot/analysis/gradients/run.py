@@ -20,7 +20,7 @@ from poinsot.ph.newton import NewtonFailure, solve
 from poinsot.ph.runner import Block, Totals, counted
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.signals import Signal
-from poinsot.ph.stages import Newton, StageEquations
+from poinsot.ph.stages import Newton, StageEquations, require_newton
 from poinsot.ph.system import PHSystem
 from poinsot.result.channels import Channel
 from poinsot.run.engine import Engine
@@ -110,8 +110,9 @@ class Run:
             span = h, t_start, t_end
             return Problem.of(made, scheme, coordinates, span, start, None, inputs, trusted=trusted)
 
-        variations = Variations(model, chosen, pose, inputs, x0)
-        return cls(variations, engine, newton or Newton(), positive(memory, "memory"))
+        options = Newton() if newton is None else require_newton(newton)
+        room = positive(memory, "memory")
+        return cls(Variations(model, chosen, pose, inputs, x0), engine, options, room)
 
     def held_of(self, problem: Problem) -> Held:
         """Return the controllers of a run."""

@@ -157,11 +157,14 @@ class DirectorSweep:
     def sizes(self) -> tuple[Vector, Vector]:
         """By what sizes the round-off of `numbers` is judged: those of a part by the largest.
 
-        What bodies have is a product each, while points and directions are differences.
+        What bodies have is a product each, while points and directions are differences. Beside
+        these, what acts has numbers of any size, such as stiffnesses and bounds that are none: so
+        points count as no larger than 1 m.
         """
         bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
         parts = map(_largest_of_rows, _numbers(self._others(tables)))
-        return _flat([bodies, *parts]), _flat(map(_largest_of_rows, _numbers(self._act(tables))))
+        acting = _flat(map(_largest_of_rows, _numbers(self._act(tables))))
+        return _flat([bodies, *parts]), np.minimum(acting, np.maximum(abs(self.own), 1.0))
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of bodies and joints of another system, and those of what acts.
