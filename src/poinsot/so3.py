@@ -20,7 +20,7 @@ from poinsot.inputs import numbers
 
 Array: TypeAlias = NDArray[np.float64]
 
-#: What a matrix may lack in orthogonality, or a quaternion in norm, and still be made exact.
+#: Up to this defect, matrices are made orthogonal and quaternions normalised; beyond, refused.
 TOLERANCE = 1e-6
 #: Below this defect a matrix is orthogonal to round-off, and its entries stay as they are.
 ROUND_OFF = 16 * float(np.finfo(float).eps)

@@ -61,7 +61,7 @@ class PeriodicMotion:
     ----------
     system : PHSystem
         The system with its inputs.
-    x : (n,), angles : mapping
+    x, angles : (n,), mapping
         State at the start, and joint angles counted over full turns [rad].
     period : float
         Period [s].

@@ -126,7 +126,7 @@ class Reduction:
 
     @cached_property
     def poles(self) -> Complex:
-        """Poles of the reduced system [1/s], those of displacements that no port sees left out."""
+        """Poles of the reduced system [1/s], except displacements that no port observes."""
         parts = norms.split(self._reduced)
         return np.append(parts.decaying.poles, parts.lasting.poles)
 
@@ -156,7 +156,7 @@ class Reduction:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What the figures do not tell by themselves."""
+        """Remarks on the errors and the stability."""
         if self._full is None:
             return (
                 f"norms over all frequencies are not available for more than {EXPLICIT} states",

@@ -78,7 +78,7 @@ class ElasticMesh:
     degree: int = 2
     plane: Literal["stress", "strain"] = "stress"
     thickness: float = 1.0
-    #: Numbers of the unknowns that are not held.
+    #: Indices of the unknowns that are not fixed.
     free: NDArray[np.intp] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class ElasticMesh:
 
     @cached_property
     def basis(self) -> Any:
-        """Displacements at the points at which stress is taken, as a basis of scikit-fem."""
+        """Displacement at the Gauss points, as a basis of scikit-fem."""
         return displacement_basis(self.mesh, self.degree)
 
     @property

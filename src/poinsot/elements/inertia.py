@@ -35,7 +35,7 @@ class MassIntegrals:
     euler : (3, 3)
         :math:`\int \rho\, x x^\top` about the origin of the frame [kg m^2].
     S : (3, n)
-        :math:`\int \rho N`: linear momentum that velocities of the unknowns bring.
+        :math:`\int \rho N`: linear momentum per unit velocity of each unknown.
     moments : (3, 3, n)
         :math:`\int \rho\, x_a N_b`.
     pairs : 3 by 3 matrices (n, n)

@@ -53,11 +53,13 @@ class RodElements(Force):
     nodes : tuple of Body
         Its sections.
     rest : (elements, 6)
-        chi of each element where it is without stress.
+        Strains chi of each element in its stress-free state.
     stiffness : (elements, 6, 6)
-        C of each element: two shears and the extension [N], two curvatures and the twist [N m^2].
+        Stiffness C of each element: two shears and the extension [N], two curvatures and the twist
+        [N m^2].
     damping : (elements, 6, 6)
-        Of rates of strains, likewise; zero if there is none.
+        Damping D of each element, for rates of the same strains [N s], [N m^2 s]; zero if there is
+        none.
     rigid : tuple of int
         Strains that joints hold.
     relaxation : tuple of pairs
@@ -103,7 +105,7 @@ class RodElements(Force):
 
     @property
     def lengths(self) -> Vector:
-        """Of the elements without stress, along the arc [m]; (elements,)."""
+        """Arc lengths of the stress-free elements [m]; (elements,)."""
         return np.asarray(np.linalg.norm(self.rest[:, :3], axis=1))
 
     @cached_property

@@ -34,8 +34,8 @@ class Piece:
     `kind` and `sizes` [m]: box (a, b, c); cylinder (radius, length), tube (inner radius, outer
     radius, length), cone (radius, height; from -1/4 to 3/4 of it) and rod (length), all along z;
     ellipsoid (a, b, c), semi-axes; point (); mesh (), whose surface is that of a drawing of the
-    scene, by name. `exact` is False for a body that is known by its inertia alone: it is drawn as
-    the box that has the same. `colour` is None for that of the body.
+    scene, by name. `exact` is False if only the inertia of the body is known: then the box with
+    the same inertia is drawn. `colour` None is the colour of the body.
     """
 
     body: str
@@ -91,11 +91,11 @@ class Strut:
 
 @dataclass(frozen=True)
 class Slender:
-    """A beam or rod: it goes smoothly through its nodes, each a body in one of its sections.
+    """A beam or rod, drawn as a smooth tube through its nodes; each node is a body.
 
-    `places` [m] are those of the nodes along it. `axes` number the axes of the nodes that are axes
-    1 and 2 of the section and the one along the beam. `sizes` [m] are how wide the section is along
-    1 and 2 at each node; it is an ellipse if `round`, else a rectangle.
+    `places` [m] are the positions of the nodes along the axis. `axes` are the indices of the node
+    axes that are axes 1 and 2 of the section and the axis of the beam. `sizes` [m] are the widths
+    of the section along 1 and 2 at each node; it is an ellipse if `round`, else a rectangle.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Carried:
-    """A body that an elastic body carries, and where it is in that one without deformation [m]."""
+    """A body that an elastic body carries, and its position in the undeformed body [m]."""
 
     body: str
     by: Point

@@ -12,7 +12,7 @@ from poinsot.systems.redundant.laws import Laws
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """Who exchanges power with whom, how energy is stored, and how it is lost, at one state."""
+    """Dirac structure, Lagrangian submanifold and resistive relation of a system at one state."""
 
     dirac: DiracStructure
     lagrangian: LagrangianSubmanifold
