@@ -130,6 +130,7 @@ class Variations:
         x0: Any,
     ) -> None:
         self._pose, self._x0, given = pose, x0, _chosen(chosen)
+        self._parameters: Parameters | None = None
         fed = named(inputs, "inputs", "{'motor': 2.0}")
         signals = {f"{INPUTS}{port}": as_signal(each) for port, each in fed.items()}
         own = {name: value for name, value in given.items() if name not in signals}
@@ -163,9 +164,8 @@ class Variations:
             parameters = Parameters.of(model, own)
             now = {name: given for name, given in own.items() if given is not None}
             self._values = {**parameters.values, **now}
-            if not own:
-                return lambda values: model
-            return lambda values: parameters.model({**now, **values})
+            self._parameters = there = parameters.at(now)
+            return lambda values: there.model(values) if now or values else model
         if isinstance(model, PHSystem | Compilable):
             for name in own:
                 if not isinstance(model, PHSystem) or not name.startswith(INITIAL):
@@ -296,14 +296,7 @@ class Variations:
 
     def changed(self, changes: Mapping[Entry, float]) -> tuple[PHSystem | Compilable, Problem]:
         """Return the model with other values of some numbers, and its run."""
-        values = {name: self.values[name].copy() for name, _ in changes}
-        for (name, index), change in changes.items():
-            value = values[name]
-            if value.ndim == 2 and name.rpartition(".")[2] in SYMMETRIC:
-                value[index] += change / 2
-                value[index[::-1]] += change / 2
-            else:
-                value[index] += change
+        values = self._changed_values(changes)
         model, system = self._build(values), self.problem.system
         other = self._problem_of(model, values, trusted=True)
         if other.system.labels != system.labels or other.system.m != system.m:
@@ -313,6 +306,27 @@ class Variations:
                 "value); choose another parameter"
             )
         return model, other
+
+    def near(self, changes: Mapping[Entry, float]) -> Model | None:
+        """Return the model with other values of some numbers, parts with others built again.
+
+        Its start is not looked at. None: see `Parameters.near`.
+        """
+        if self._parameters is None or not isinstance(self.model, Model):
+            return None
+        return self._parameters.near(self.model, self._changed_values(changes))
+
+    def _changed_values(self, changes: Mapping[Entry, float]) -> dict[str, Array]:
+        """Return the values of the parameters some of whose numbers change."""
+        values = {name: self.values[name].copy() for name, _ in changes}
+        for (name, index), change in changes.items():
+            value = values[name]
+            if value.ndim == 2 and name.rpartition(".")[2] in SYMMETRIC:
+                value[index] += change / 2
+                value[index[::-1]] += change / 2
+            else:
+                value[index] += change
+        return values
 
     def _linear(
         self, name: str, change: float, problems: Mapping[int, Problem]

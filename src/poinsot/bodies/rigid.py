@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from poinsot.bodies.body import Body, Vector3
 from poinsot.errors import InputError
 from poinsot.frames.forms import VectorForm, direction, dot, half_square, three
 from poinsot.frames.stacks import Packed, flat, stack
+from poinsot.ph.matrices import Vector
 
 #: Constraints of a rigid body.
 RIGIDITY = 6
@@ -68,14 +70,19 @@ def rigidity(bodies: Sequence[int]) -> Packed:
     For each body in the order 11, 22, 33, 12, 13, 23. The gradient of d_1·d_2 is (d_2, d_1),
     without the factor 1/2 that is printed in eq. (27).
     """
+    (own_terms, own_vectors, c), count = _rigidity_of_one(), len(bodies)
+    number = np.arange(count)[:, None]
+    terms, vectors = np.tile(own_terms, (count, 1, 1)), np.tile(own_vectors, (count, 1, 1))
+    terms[:, :, 0] += RIGIDITY * number
+    terms[:, :, 2:] += 3 * number[:, :, None]
+    vectors[:, :, 0] = np.array(bodies, dtype=np.intp)[:, None]
+    return Packed(terms.tobytes(), vectors.tobytes(), np.tile(c, count).tobytes(), {})
+
+
+@cache
+def _rigidity_of_one() -> tuple[NDArray[np.float64], NDArray[np.float64], Vector]:
+    """Return terms, vectors and constants of the first body."""
     d = [direction(0, unit) for unit in np.eye(3)]
     squares = [half_square(d_i, 1.0) for d_i in d]
     one = stack([*squares, dot(d[0], d[1]), dot(d[0], d[2]), dot(d[1], d[2])], 1)
-    count = len(bodies)
-    number = np.arange(count)[:, None]
-    terms = np.tile(np.column_stack(one.terms), (count, 1, 1))
-    terms[:, :, 0] += RIGIDITY * number
-    terms[:, :, 2:] += 3 * number[:, :, None]
-    vectors = np.tile(np.array([flat(d_i) for d_i in d]), (count, 1, 1))
-    vectors[:, :, 0] = np.array(bodies, dtype=np.intp)[:, None]
-    return Packed(terms.tobytes(), vectors.tobytes(), np.tile(one.c, count).tobytes(), {})
+    return np.column_stack(one.terms), np.array([flat(d_i) for d_i in d]), one.c

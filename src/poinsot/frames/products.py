@@ -124,6 +124,8 @@ class Lines:
 def lines(forms: Forms, counts: ArrayLike | Sequence[int]) -> Lines:
     """Return coordinates as products; each has so many forms of a stack."""
     first = np.concatenate([[0], np.cumsum(counts, dtype=np.intp)])
+    if first.size == 1:
+        return NO_LINES
     line = np.searchsorted(first, forms.terms.form, side="right") - 1
     found, limits = products(forms), np.searchsorted(line, np.arange(first.size))
     ranges = np.column_stack([limits[:-1], limits[1:]])
@@ -163,8 +165,19 @@ class Struts:
         return np.not_equal(self.kind, Kind.DOT)
 
 
+#: No coordinates.
+_NO_INDEX, _NO_VECTORS = np.zeros(0, dtype=np.intp), np.zeros((0, 3))
+_NO_PRODUCTS = Products(
+    _NO_INDEX, np.zeros(0), _NO_INDEX, _NO_INDEX, *(_NO_VECTORS for _ in range(4))
+)
+NO_LINES = Lines(_NO_PRODUCTS, _NO_INDEX, np.zeros((0, 2), dtype=np.intp))
+
+
 def struts(along: Lines, charts: ArrayLike, *, apart: bool = False) -> Struts:
     """Return the coordinates that something acts along; equal ones are one, unless `apart`."""
+    if along is NO_LINES:
+        ends = along.ranges
+        return Struts(_NO_INDEX, _NO_INDEX, ends, np.zeros((0, 18)), _NO_INDEX, ends)
     at, (first, last), chart = along.products, along.ranges.T, np.asarray(charts, dtype=np.intp)
     line, kind = np.repeat(np.arange(first.size), last - first), at.kind[first]
     forms = np.zeros((first.size, 2, 3, 3))

@@ -68,7 +68,7 @@ def build(
     document = file.document
     stem = Path(file.source.name).stem if file.source.name.endswith((".yaml", ".yml")) else "model"
     model = Model(gravity=document.gravity, name=document.name or stem) if into is None else into
-    builder = _Builder(model, (*within, Path(file.source.name).resolve()))
+    builder = Builder(model, (*within, Path(file.source.name).resolve()))
     for name, body in document.bodies.items():
         builder.attempt(("bodies", name), builder.add_body, name, body)
     for name, marker in document.markers.items():
@@ -107,11 +107,11 @@ def build(
 
 
 @dataclass
-class _Builder:
+class Builder:
     """A model that grows, and what could not be added to it."""
 
     model: Model
-    within: tuple[Path, ...]
+    within: tuple[Path, ...] = ()
     problems: list[Problem] = field(default_factory=list)
 
     def attempt(

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from operator import is_
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from poinsot.bodies.body import Body, Marker
 from poinsot.errors import InputError
@@ -26,7 +28,12 @@ from poinsot.ph.ports import Port
 from poinsot.ph.scheme import Scheme
 from poinsot.ph.system import PHSystem
 from poinsot.systems import slender
-from poinsot.systems.directors import DirectorSystem, StabilisedSystem, director_system
+from poinsot.systems.directors import (
+    DirectorForm,
+    DirectorSystem,
+    StabilisedSystem,
+    director_system,
+)
 from poinsot.systems.floating.system import FloatingSystem, floating_system
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
@@ -121,6 +128,42 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     return director_system(*known, stabilised=stabilised)
 
 
+def compiled_near(model: Contents, like: Contents, system: DirectorForm) -> DirectorForm:
+    """Return the system of a model whose parts are those of another one, some with other numbers.
+
+    The other one has a system, whose inputs and start are taken.
+    """
+    equations = equations_of(model)
+    if _only_bodies_differ(model, like):
+        weighing = slender.with_spins(_inertia(equations.bodies)), model.gravity
+        mechanism, layout = system.mechanism.weighing(*weighing), system.layout
+    else:
+        mechanism, layout, _ = in_numbers(
+            equations,
+            model.carried_markers.values(),
+            model.forces,
+            Wiring(model).with_ports,
+            model.gravity,
+        )
+    if system.stabilised:
+        mechanism = stabilisable(mechanism)
+    return replace(system, mechanism=mechanism, layout=layout)
+
+
+def _only_bodies_differ(model: Contents, like: Contents) -> bool:
+    """Tell whether two models have the same parts that act on the frames of bodies."""
+    pairs = (
+        (model.joints, like.joints),
+        (model.transmissions, like.transmissions),
+        (model.forces, like.forces),
+    )
+    return all(all(map(is_, some.values(), others.values())) for some, others in pairs)
+
+
+def _inertia(bodies: Iterable[Body]) -> NDArray[np.float64]:
+    return np.array([body.inertia for body in bodies])
+
+
 def in_numbers(
     equations: JointEquations,
     markers: Iterable[Marker],
@@ -134,7 +177,7 @@ def in_numbers(
     placed = [force.place(name, joints) for name, force in forces.items()]
     inlets = [port.place(name, joints) for name, port in ports.items()]
     rows = [driven.label for _, inlet in inlets for driven in inlet.drives]
-    inertia = np.array([body.inertia for body in bodies])
+    inertia = _inertia(bodies)
     q, free = positions(bodies), np.zeros(len(bodies), dtype=bool)
     movable = [body.index for body in equations.movable]
     own = inertia[movable], equations.jacobian, positions(equations.movable)

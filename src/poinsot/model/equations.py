@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +44,16 @@ def positions(bodies: Sequence[Body]) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The equations of joints: those on positions, contacts that cannot slip, and drives."""
+    """The equations of joints: those on positions, contacts that cannot slip, and drives.
+
+    They may be `like` those of a model with the same bodies at the same places, and joints that
+    differ in numbers: what does not depend on these is taken from there.
+    """
 
     bodies: Sequence[Body]
     joints: Mapping[str, Joint]
     drives: Sequence[Driven] = ()
+    like: Self | None = None
 
     @cached_property
     def contacts(self) -> dict[str, Contact]:
@@ -62,8 +69,18 @@ class JointEquations:
         return [*((name, row.label) for name, joint in held for row in joint.rows()), *slips]
 
     @cached_property
+    def _same(self) -> Self | None:
+        """Equations that are the same at the same places."""
+        like = self.like
+        if like is None or self.drives or like.drives:
+            return None
+        return like if all(map(is_, self.joints.values(), like.joints.values())) else None
+
+    @cached_property
     def forms(self) -> Forms:
         """The equations on positions, on all bodies."""
+        if self._same is not None:
+            return self._same.forms
         parts = [joint.equations.forms for joint in self.joints.values()]
         return Forms(parts, len(self.bodies))
 
@@ -96,6 +113,8 @@ class JointEquations:
     @cached_property
     def jacobian(self) -> Matrix:
         """What twists (v, omega) of movable bodies violate, at the start; (equations, 6 bodies)."""
+        if self._same is not None:
+            return self._same.jacobian
         rows = self._rows
         return rows if self._carried is None else rows @ self._carried
 
@@ -127,6 +146,8 @@ class JointEquations:
     @cached_property
     def loops(self) -> list[Loop]:
         """The loops in which equations on positions repeat others."""
+        if self.like is not None:
+            return self.like.loops
         loops, singular = [], {loop.joints: loop.rows or () for loop in self.singular}
         for joints, rows, bodies, forms in self._dependent:
             at = positions([self.bodies[k] for k in bodies])
@@ -138,6 +159,8 @@ class JointEquations:
     @cached_property
     def singular(self) -> list[Branching]:
         """The loops that are in a singular position at the start."""
+        if self.like is not None:
+            return self.like.singular
         found = []
         for joints, _, bodies, forms in self._dependent:
             q = positions([self.bodies[k] for k in bodies])
@@ -179,7 +202,7 @@ class JointEquations:
 
         [BHRS25, eq. (13)]
         """
-        if not self.contacts and not self.drives:
+        if self.like is not None or not (self.contacts or self.drives):
             return
         J = twists.in_lengths(self.jacobian, longest_arm(self.jacobian))
         if independent(J, DEPENDENT, width=6):

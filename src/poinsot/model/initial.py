@@ -1,5 +1,6 @@
 """The start of a model: its joint equations, and consistent velocities."""
 
+from dataclasses import replace
 from operator import is_
 
 import numpy as np
@@ -20,6 +21,16 @@ def equations_of(model: Contents) -> JointEquations:
     if known is None or not _same(known[0], parts):
         known = model.known_equations = parts, _equations(model)
     return known[1]
+
+
+def equations_near(model: Contents, like: JointEquations) -> JointEquations:
+    """Return the equations of a model whose bodies are where those of another are.
+
+    The loops that joints close are the same.
+    """
+    found = replace(_equations(model), like=like)
+    model.known_equations = _parts(model), found
+    return found
 
 
 def _parts(model: Contents) -> list[object]:

@@ -1,7 +1,7 @@
 """Parameters of a model: numbers of its file by path, and models with other values."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from poinsot.model.build import build
 from poinsot.model.describe import describe
 from poinsot.model.model import Model
 from poinsot.model.motions import coordinate_names
+from poinsot.model.replacing import with_other_parts
 
 Values = NDArray[np.float64]
 
@@ -43,6 +44,12 @@ class Parameter:
     path: str
     value: Values | None
     place: Place | None
+
+    @property
+    def part(self) -> tuple[str, str]:
+        """The section of the file that it stands in, and the part there, if it belongs to one."""
+        section, *inner = ("",) if self.place is None else self.place.keys
+        return str(section), str(inner[0]) if inner else ""
 
     def checked(self, value: ArrayLike) -> Values:
         """Return a value of the right shape, finite."""
@@ -79,10 +86,16 @@ class Parameters:
         What the file of the model says.
     items : mapping
         The parameters by path.
+    moves : mapping
+        Values of coordinates of joints, to which these are moved.
+    kept : tuple
+        Bodies whose places at the start are given.
     """
 
     content: dict[str, Any]
     items: Mapping[str, Parameter]
+    moves: Mapping[str, float] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -116,14 +129,10 @@ class Parameters:
         """Their values in the model, by path; None: not given."""
         return {path: parameter.value for path, parameter in self.items.items()}
 
-    def model(self, values: Mapping[str, ArrayLike]) -> Model:
-        """Return the model with other values; its start is made consistent with them.
-
-        Bodies stay where they are as far as joints close there, else they are assembled; velocities
-        that contradict the joints are projected. Raises `InputError` for what cannot be built.
-        """
+    def at(self, values: Mapping[str, ArrayLike]) -> Self:
+        """Return the parameters of the model with other values."""
         values = named(values, "parameters", "{'bodies.rod.mass': 0.5}")
-        content, moves, kept = self.content, dict[str, float](), list[str]()
+        content, moves, kept = self.content, dict(self.moves), list(self.kept)
         for path, given in values.items():
             if path not in self.items:
                 raise InputError(f"no parameter '{path}'; {did_you_mean(path, self.items)}")
@@ -136,10 +145,28 @@ class Parameters:
                 content = _starting(content, str(place.keys[1]), parameter)
                 kept.append(str(place.keys[1]))
             content = paths.put(content, place, value)
-        made = _built(content, kept)
-        for coordinate, there in moves.items():
-            made.move(coordinate, to=there)
+        return replace(self, content=content, moves=moves, kept=tuple(dict.fromkeys(kept)))
+
+    def model(self, values: Mapping[str, ArrayLike]) -> Model:
+        """Return the model with other values; its start is made consistent with them.
+
+        Bodies stay where they are as far as joints close there, else they are assembled; velocities
+        that contradict the joints are projected. Raises `InputError` for what cannot be built.
+        """
+        there = self.at(values)
+        made = _built(there.content, there.kept)
+        for coordinate, to in there.moves.items():
+            made.move(coordinate, to=to)
         return made
+
+    def near(self, model: Model, values: Mapping[str, ArrayLike]) -> Model | None:
+        """Return a model that was built of these parameters with other values of some.
+
+        Only parts with other values are built again, and bodies stay where they are; None if that
+        is impossible, see `with_other_parts`.
+        """
+        changed = {self.items[path].part for path in values}
+        return with_other_parts(model, self.at(values).content, changed)
 
 
 def _found(model: Model, document: Document, path: str) -> Parameter:
@@ -234,7 +261,7 @@ def _starting(content: dict[str, Any], name: str, parameter: Parameter) -> dict[
     return {**content, "start": {**start, name: dict(here)}}
 
 
-def _built(content: dict[str, Any], kept: list[str]) -> Model:
+def _built(content: dict[str, Any], kept: Sequence[str]) -> Model:
     """Return the model of a file's content; joints are closed and velocities projected if need be.
 
     Bodies whose places were given stay there if joints close so. What cannot be built in any way is
@@ -247,7 +274,7 @@ def _built(content: dict[str, Any], kept: list[str]) -> Model:
         consistent = {**content, "assemble": True, "project_velocities": True}
     if kept:
         try:
-            return build(read_content({**consistent, "assemble": {"keep": kept}}, name=name))
+            return build(read_content({**consistent, "assemble": {"keep": [*kept]}}, name=name))
         except ModelFileError:
             pass
     return build(read_content(consistent, name=name))

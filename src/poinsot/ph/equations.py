@@ -20,8 +20,8 @@ REFINEMENTS = 8
 CLEARLY = 1e3
 
 
-def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
-    """Return the shortest of all x that solve A x = b; shape (n,).
+def shortest_solution(A: Matrix, b: Array, *, width: int = 1) -> Array:
+    """Return the shortest of all x that solve A x = b, (m,) or (m, k); shape (n,) or (n, k).
 
     If none does, the least-squares solution with all rows brought to one length, because equations
     of different kinds have no common unit; that of a sparse matrix is a rough one. For `width` see
@@ -29,9 +29,19 @@ def shortest_solution(A: Matrix, b: Vector, *, width: int = 1) -> Vector:
     """
     lengths = row_lengths(A)
     used = np.flatnonzero(lengths)
-    A, b = divided_rows(A[used], lengths[used]), b[used] / lengths[used]
+    A, b = divided_rows(A[used], lengths[used]), (b[used].T / lengths[used]).T
     if not is_sparse(A):
         return np.asarray(np.linalg.lstsq(dense(A), b, rcond=CUT)[0])
+    if b.ndim == 1:
+        return _shortest_of_sparse(A, b, width)
+    found = np.zeros((A.shape[1], b.shape[1]))
+    for k in np.flatnonzero(b.any(axis=0)):
+        found[:, k] = _shortest_of_sparse(A, b[:, k], width)
+    return found
+
+
+def _shortest_of_sparse(A: sp.csr_array, b: Vector, width: int) -> Vector:
+    """Return the shortest solution with rows of length one."""
     attempts = []
     for shift in SHIFTS:
         x, defect = _by_multipliers(A, b, shift)

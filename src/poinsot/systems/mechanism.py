@@ -106,7 +106,7 @@ class Mechanism(Acting):
         rigid = RIGIDITY * len(turning)
         return cls(
             inertia=inertia,
-            weight=-inertia[:, :1] * np.asarray(gravity, dtype=float),
+            weight=_weight(inertia, gravity),
             unknowns=Unknowns(turns, AT_REST, carried),
             constraints=Forms([rigidity(turning), *joints], len(bodies)),
             rigid=rigid,
@@ -116,6 +116,10 @@ class Mechanism(Acting):
             ),
             **acting,
         )
+
+    def weighing(self, inertia: NDArray[np.float64], gravity: ArrayLike) -> "Mechanism":
+        """Return the same with other inertia of bodies, and other gravity."""
+        return replace(self, inertia=inertia, weight=_weight(inertia, gravity))
 
     @property
     def n(self) -> int:
@@ -506,6 +510,11 @@ class Mechanism(Acting):
     def T(self, v: Vector) -> float:
         """Return the kinetic energy [J]."""
         return float((self.mass * v) @ v) / 2
+
+
+def _weight(inertia: NDArray[np.float64], gravity: ArrayLike) -> NDArray[np.float64]:
+    """Return the gradient of the potential of gravity; (bodies, 3)."""
+    return -inertia[:, :1] * np.asarray(gravity, dtype=float)
 
 
 def scales_of_rates(length: ArrayLike, moved: Vector, turned: Vector) -> Vector:

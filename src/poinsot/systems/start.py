@@ -1,6 +1,8 @@
 """Velocities at the start: missing ones are computed, inconsistent ones refused."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,6 +64,54 @@ def complete(
     return np.where(held & ~given, 0.0, completed)
 
 
+@dataclass(frozen=True, eq=False)
+class MatrixSlopes:
+    """Derivatives of the entries of a matrix, each by one of `count` parameters.
+
+    Parameters
+    ----------
+    values, parameters, rows, columns : (k,)
+        Derivatives, by which parameter, and where.
+    shape : tuple
+        That of the matrix.
+    count : int
+        Number of parameters.
+    """
+
+    values: Vector
+    parameters: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    shape: tuple[int, int]
+    count: int
+
+    @classmethod
+    def of(
+        cls,
+        parameters: NDArray[np.intp],
+        values: Vector,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        shape: tuple[int, int],
+        count: int,
+    ) -> Self:
+        """Return those that are not zero."""
+        some = np.flatnonzero(values)
+        return cls(values[some], parameters[some], rows[some], columns[some], shape, count)
+
+    def __matmul__(self, x: Vector) -> NDArray[np.float64]:
+        """Return dA x, a column for each parameter."""
+        return self._summed(self.rows, self.values * x[self.columns], self.shape[0])
+
+    def transposed(self, y: Vector) -> NDArray[np.float64]:
+        """Return dA^T y, a column for each parameter."""
+        return self._summed(self.columns, self.values * y[self.rows], self.shape[1])
+
+    def _summed(self, at: NDArray[np.intp], terms: Vector, size: int) -> NDArray[np.float64]:
+        places = self.parameters * size + at
+        return np.bincount(places, terms, self.count * size).reshape(self.count, size).T
+
+
 class CompletedSlopes:
     r"""Derivatives of completed twists t by what they depend on.
 
@@ -93,9 +143,16 @@ class CompletedSlopes:
         M = block_diagonal(mass_blocks(jacobian, bodies))
         self.eta = shortest_solution(self.A.T, self.root.T @ (M @ self.change))
 
-    def __call__(self, dJ: Matrix, dM: Matrix, twists: Vector, rates: Vector) -> Vector:
-        """Return dt by the derivatives of J, M, the known twists and the rates; (6 bodies,)."""
-        free = twists + self.root @ (self.root.T @ (dJ.T @ self.eta - dM @ self.change))
+    def __call__(
+        self,
+        dJ: MatrixSlopes,
+        dM: MatrixSlopes,
+        twists: NDArray[np.float64],
+        rates: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return dt by those of J, M, the known twists and the rates; (6 bodies, parameters)."""
+        pushed = dJ.transposed(self.eta) - dM @ self.change
+        free = twists + self.root @ (self.root.T @ pushed)
         lacking = rates - dJ @ self.completed - self.jacobian @ free
         return np.asarray(free + self.root @ shortest_solution(self.A, lacking, width=6))
 

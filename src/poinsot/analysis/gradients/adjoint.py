@@ -12,7 +12,7 @@ from poinsot.analysis.losses import Bound
 from poinsot.analysis.variations import Direction
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.matrices import Array, Vector
-from poinsot.run.problem import Problem
+from poinsot.ph.system import PHSystem
 
 
 class Adjoint(ABC):
@@ -48,7 +48,7 @@ class Adjoint(ABC):
         if some.any():
             x, turned, slopes = x[some], turned[some], slopes[some]
             for k, direction in self._changing.items():
-                rates = direction.of(lambda each: self.measured(each)(x, turned))
+                rates = direction.of(lambda each: self.measured(each.system)(x, turned))
                 found[k] = np.sum(slopes * rates)
         return found
 
@@ -62,13 +62,13 @@ class Adjoint(ABC):
         return {
             k: direction
             for k, direction in self.directions.items()
-            if not all(self.measures_same(problem) for _, problem in direction.nearby)
+            if not all(self.measures_same(problem.system) for _, problem in direction.nearby)
         }
 
-    def measures_same(self, problem: Problem) -> bool:
-        """Tell whether what is measured is the same in another problem: seen at states anywhere."""
+    def measures_same(self, system: PHSystem) -> bool:
+        """Tell whether what is measured is the same of another system: seen at states anywhere."""
         x, turned, here = self._seen
-        return np.array_equal(self.measured(problem)(x, turned), here)
+        return np.array_equal(self.measured(system)(x, turned), here)
 
     @cached_property
     def _seen(self) -> tuple[Array, Array, Array]:
@@ -76,7 +76,7 @@ class Adjoint(ABC):
         run, random = self.run, np.random.default_rng(0)
         x = run.problem.x + run.linear.sizes * random.standard_normal((2, run.linear.sizes.size))
         turned = np.tile(run.problem.turned, (2, 1))
-        return x, turned, self.measured(run.problem)(x, turned)
+        return x, turned, self.measured(run.problem.system)(x, turned)
 
     def shaped(self, found: Vector, t: Vector, by_u: Array) -> dict[str, Array]:
         """Return the derivatives in the shapes of their parameters.

@@ -17,7 +17,7 @@ class Backward(Adjoint):
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""
         run, variations = self.run, self.run.variations
-        value, slopes = self.judge(run.look(self.measured(run.problem)))
+        value, slopes = self.judge(run.look(self.measured(run.problem.system)))
         directions = variations.directions
         lam, found = np.zeros(run.problem.system.n), np.zeros(len(directions))
         nu = np.zeros(0 if run.held is None else run.held.start[0].size)
@@ -25,7 +25,7 @@ class Backward(Adjoint):
         for first, last in reversed(run.segments()):
             steps, x, turned = run.segment(first, last)
             start = 0 if first == 0 else 1
-            measure, sizes = self.measured(run.problem), run.linear.sizes
+            measure, sizes = self.measured(run.problem.system), run.linear.sizes
             g = measure.back(slopes[first + start : last + 1], x[start:], turned[start:], sizes)
             found += self.by_parameters(x[start:], turned[start:], slopes[first + start : last + 1])
             for n, step in zip(reversed(range(first, last)), reversed(steps), strict=True):

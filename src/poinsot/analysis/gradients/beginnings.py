@@ -1,21 +1,28 @@
 """What the runs of a model begin with: numbers of tables, and velocities that joints complete."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from poinsot.frames.twists import block_diagonal
 from poinsot.model.equations import JointEquations
-from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse, nonzero
-from poinsot.run.problem import Problem
+from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse
 from poinsot.systems.directors import DirectorForm
-from poinsot.systems.start import CompletedSlopes, complete, given_twists, mass_blocks
+from poinsot.systems.start import (
+    CompletedSlopes,
+    MatrixSlopes,
+    complete,
+    given_twists,
+    mass_blocks,
+)
 
-Places = NDArray[np.intp]
+Places: TypeAlias = NDArray[np.intp]
+#: To which parameter each of some numbers belongs, -1 for none, and derivatives by it.
+Owned: TypeAlias = tuple[Places, Vector]
 
 #: Twists solve the equations of joints if no more than this part of the speeds is left.
 ROUNDED = 1e-10
@@ -70,10 +77,10 @@ class Beginning:
 
     Parameters
     ----------
-    problem : Problem
-        The run.
     system : DirectorForm
         Its system.
+    frames : (12 bodies,)
+        Where bodies are.
     equations : JointEquations
         Those of its joints at the start.
     tables : Tables
@@ -82,22 +89,29 @@ class Beginning:
         Whether velocities are projected.
     """
 
-    problem: Problem
     system: DirectorForm
+    frames: Vector
     equations: JointEquations
     tables: Tables
     projected: bool
 
-    def fits(self, other: "Beginning") -> bool:
-        """Tell whether another run begins at the same place, and has as many numbers."""
-        ours, theirs = self.equations, other.equations
-        return (
-            self.projected is other.projected
-            and self.tables.numbers.size == other.tables.numbers.size
+    def near(self, system: DirectorForm, equations: JointEquations, tables: Tables) -> Self | None:
+        """Return what begins at the same place; None if it has not as many numbers."""
+        other = replace(self, system=system, equations=equations, tables=tables)
+        ours, theirs = self.equations, equations
+        fits = (
+            self.tables.numbers.size == tables.numbers.size
             and ours.jacobian.shape == theirs.jacobian.shape
             and np.array_equal(self._given[1], other._given[1])
-            and np.array_equal(self._frames, other._frames)
         )
+        return other if fits else None
+
+    @cached_property
+    def x(self) -> Vector:
+        """The state at the start, without multipliers."""
+        equations = self.equations
+        twists = equations.nearest(*self._given) if self.projected else equations.twists
+        return self.system.state_at(self.frames, twists)
 
     @cached_property
     def places(self) -> Places:
@@ -125,36 +139,62 @@ class Beginning:
         exact = abs(self._given[0]), abs(self.equations.rates)
         return np.concatenate([self.tables.sizes, largest[row], blocks.reshape(-1), *exact])
 
-    def slope(self, differences: Array, weights: Vector, change: float, places: Places) -> Slope:
-        """Return how it depends on a parameter, by how much all numbers differ (4, numbers).
+    def slopes(
+        self, owner: Places, differences: Array, weights: Vector, changes: Vector, places: Places
+    ) -> list[Slope]:
+        """Return how it depends on some parameters, by how much all numbers differ (4, numbers).
 
-        The weights of these make derivatives by a change of the parameter.
+        Each number depends on one of them, its `owner`, or on none: -1. The weights of differences
+        make derivatives by changes of the parameters (k,).
         """
         tables, masses, given = self.tables, self._masses, self._given[0]
+        rates = np.where(owner < 0, 0.0, weights @ differences / changes[owner])
         sizes = tables.acting.start, tables.count, places.size, masses.size, given.size
-        rates = weights @ differences / change
-        numbers, _, dJ, dM, dk, dr = np.split(rates, np.cumsum(sizes))
-        dx0 = self._dx0(_matrix(dJ, places, self.equations.jacobian), dM, dk, dr)
-        return Slope(change, differences[:, tables.acting], numbers, dx0)
+        pieces = (np.split(each, np.cumsum(sizes)) for each in (owner, rates))
+        numbers, _, J, M, k, r = zip(*pieces, strict=True)
+        dx0 = self._dx0(J, M, k, r, places, changes.size)
+        own, (by, values) = tables.acting, numbers
+        return [
+            Slope(
+                change,
+                np.where(owner[own] == j, differences[:, own], 0.0),
+                np.where(by == j, values, 0.0),
+                dx0[j],
+            )
+            for j, change in enumerate(changes.tolist())
+        ]
 
-    def _dx0(self, dJ: Matrix, dM: Vector, dk: Vector, dr: Vector) -> Vector:
-        """Return the derivative of the state by those of J, masses, what is given, and r."""
-        if not (nonzero(dJ) or dM.any() or dk.any() or dr.any()):
-            return np.zeros(self.system.n)
-        twists, blocks = dk, block_diagonal(dM.reshape(-1, 6, 6))
+    def _dx0(
+        self, J: Owned, M: Owned, given: Owned, rates: Owned, places: Places, count: int
+    ) -> Array:
+        """Return the derivatives of the state by so many parameters; (count, n).
+
+        By those of J, masses, what is given, and r.
+        """
+        found = np.zeros((count, self.system.n))
+        if not (self.moves or given[1].any() or rates[1].any()):
+            return found
+        bodies, shape = len(self._masses), self.equations.jacobian.shape
+        entry = np.arange(36 * bodies)
+        row, column = 6 * (entry // 36) + entry % 36 // 6, 6 * (entry // 36) + entry % 6
+        dJ = MatrixSlopes.of(*J, *np.divmod(places, shape[1]), shape, count)
+        dM = MatrixSlopes.of(*M, row, column, (6 * bodies, 6 * bodies), count)
+        dr, twists = _columns(*rates, count), _columns(*given, count)
         for completed in self._stages:
-            twists = completed(dJ, blocks, twists, dr)
-        found = self.system.state_at(self._frames, twists)
-        found[: self.system.mechanism.unknowns.n] = 0.0
+            twists = completed(dJ, dM, twists, dr)
+        first = self.system.mechanism.unknowns.n
+        for j in np.flatnonzero(twists.any(axis=0)):
+            found[j, first:] = self.system.state_at(self.frames, twists[:, j])[first:]
         return found
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything moves."""
+        return any(stage.completed.any() for stage in self._stages)
 
     @cached_property
     def _given(self) -> tuple[Vector, NDArray[np.bool_]]:
         return given_twists(self.equations.movable)
-
-    @cached_property
-    def _frames(self) -> Vector:
-        return self.system.directors(self.problem.x)
 
     @cached_property
     def _masses(self) -> Array:
@@ -191,12 +231,11 @@ def _entries(J: Matrix, places: Places) -> Vector:
     return np.asarray(sp.csr_array(J)[rows, columns]).reshape(-1)
 
 
-def _matrix(entries: Vector, places: Places, like: Matrix) -> Matrix:
-    """Return a matrix with entries at some places, of the shape of another."""
-    if not is_sparse(like):
-        return entries.reshape(like.shape)
-    rows, columns = np.divmod(places, like.shape[1])
-    return sp.csr_array((entries, (rows, columns)), shape=like.shape)
+def _columns(owner: Places, values: Vector, count: int) -> Array:
+    """Return values (k,) in the columns of their owners; (k, count)."""
+    found, own = np.zeros((values.size, count)), np.flatnonzero(owner >= 0)
+    found[own, owner[own]] = values[own]
+    return found
 
 
 def together(beginnings: Sequence[Beginning]) -> Places:

@@ -30,6 +30,7 @@ from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
+from poinsot.systems.directors import DirectorForm
 
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
@@ -146,14 +147,11 @@ class CompiledBackward(Adjoint):
         alone = alone or (reacts and self.run.problem.system.stabilised)
         sizes = np.concatenate(self.sweep.sizes)
 
-        def look(problem: Problem) -> Tables | None:
-            found = None if alone else self.sweep.numbers(problem.system)
+        def look(system: DirectorForm) -> Tables | None:
+            found = None if alone else self.sweep.numbers(system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        def same(problem: Problem) -> bool:
-            return self.measures_same(problem) and not self._feeds_others(problem)
-
-        return Compressed(self.run.variations, look, same)
+        return Compressed(self.run.variations, look, self.measures_same)
 
     @cached_property
     def directions(self) -> Mapping[int, Direction]:
@@ -196,7 +194,7 @@ class CompiledBackward(Adjoint):
 
         Takes the whole run.
         """
-        measure, whole, rows = self.measured(self.run.problem), self.whole, list[Array]()
+        measure, whole, rows = self.measured(self.run.problem.system), self.whole, list[Array]()
         for x, turned in self._forwards():
             some = slice(whole if rows else 0, None, whole)
             rows.append(measure(x[some], turned[some]))
@@ -215,7 +213,7 @@ class CompiledBackward(Adjoint):
         own = slice(0 if first == 0 else whole, None, whole)
         by_measures = slopes[(first + own.start) // whole : last // whole + 1]
         seeds = np.zeros_like(x)
-        seeds[own] = self.measured(run.problem).back(
+        seeds[own] = self.measured(run.problem.system).back(
             by_measures, x[own], turned[own], run.linear.sizes
         )
         times = clock.span(clock.before + first, clock.before + last)

@@ -13,7 +13,7 @@ and models in which half of the parameters change tell which one it is. Where nu
 several parameters, the group is divided, down to single parameters.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -22,10 +22,10 @@ from poinsot.analysis.gradients.beginnings import Beginning, Places, Slope, Tabl
 from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
 from poinsot.errors import PoinsotError
 from poinsot.model import Model
-from poinsot.model.initial import equations_of
+from poinsot.model.compiling import compiled_near
+from poinsot.model.initial import equations_near, equations_of
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
-from poinsot.run.problem import Problem
 from poinsot.systems.directors import DirectorForm
 
 #: Differences are round-off up to so many times that of the numbers.
@@ -53,21 +53,21 @@ class Compressed:
     variations : Variations
         The run, and what it depends on.
     look : function
-        Returns the tables of a problem; None: they have another structure.
+        Returns the tables of a system; None: they have another structure.
     same : function
-        Tells whether what is measured of a state is the same in another problem.
+        Tells whether what is measured of a state is the same in another system.
     """
 
     def __init__(
         self,
         variations: Variations,
-        look: Callable[[Problem], Tables | None],
-        same: Callable[[Problem], bool],
+        look: Callable[[DirectorForm], Tables | None],
+        same: Callable[[DirectorForm], bool],
     ) -> None:
         self.variations, self.look, self.same = variations, look, same
         #: By which of `variations.numbers`.
         self.slopes: dict[int, Slope] = {}
-        base = self._begun(variations.model, variations.problem)
+        base = self._begun(variations.model)
         if base is not None and base.suits_joints:
             for group in groups(variations.numbers):
                 self._find(base, group)
@@ -99,7 +99,7 @@ class Compressed:
         begun, told = [base], None
         for tell, factors in tried:
             more = self._changed(base, group, [each * c for each in factors])
-            if more is None or not self.same(more[0].problem):
+            if more is None or not self._measures_same(base, more[0]):
                 return None
             begun += more
             places = together(begun)
@@ -111,16 +111,16 @@ class Compressed:
         if told is None:
             return None
         owner, values = told
+        slopes = base.slopes(owner, values, WEIGHTS, c, places)
         # What seems to change nothing may change numbers that are as small as round-off.
-        return {
-            k: base.slope(np.where(owner == j, values, 0.0), WEIGHTS, float(c[j]), places)
-            for j, k in enumerate(group)
-            if np.any(owner == j)
-        }
+        return {k: slope for j, (k, slope) in enumerate(zip(group, slopes, strict=True)) if j in owner}
+
+    def _measures_same(self, base: Beginning, other: Beginning) -> bool:
+        return other.system.layout is base.system.layout or self.same(other.system)
 
     def _starts_as_told(self, base: Beginning) -> bool:
         """Tell whether a run with small changes of all parameters starts where slopes tell."""
-        if not self.slopes:
+        if not base.moves and not any(slope.dx0.any() for slope in self.slopes.values()):
             return True
         sizes = [self.variations.size(self.variations.numbers[k]) for k in self.slopes]
         changes = SMALL * np.array(sizes)
@@ -128,7 +128,7 @@ class Compressed:
         if there is None:
             return False
         told = np.array([slope.dx0 for slope in self.slopes.values()]).T @ changes
-        found, scale = there[0].problem.x - base.problem.x, base.system.sizes(base.problem.x)
+        found, scale = there[0].x - base.x, base.system.sizes(self.variations.problem.x)
         motion = slice(2 * base.system.mechanism.unknowns.n)
         off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
         return bool(off <= BENT * much + NOISE)
@@ -141,24 +141,36 @@ class Compressed:
         for each in changes:
             new = {number: way for number, way in zip(numbers, each.tolist(), strict=True) if way}
             try:
-                begun = self._begun(*self.variations.changed(new))
+                begun = self._near(base, new)
             except PoinsotError:
                 return None
-            if begun is None or not begun.fits(base):
+            if begun is None:
                 return None
             found.append(begun)
         return found
 
-    def _begun(self, model: object, problem: Problem) -> Beginning | None:
-        """Return what a run begins with; None if its start is not that of a model's joints."""
-        system, tables = problem.system, self.look(problem)
-        if not isinstance(model, Model) or not isinstance(system, DirectorForm) or tables is None:
+    def _near(self, base: Beginning, changes: Mapping[Entry, float]) -> Beginning | None:
+        """Return a run with other values of some numbers; None: bodies are not in their places."""
+        model, own = self.variations.near(changes), self.variations.model
+        if model is None or not isinstance(own, Model):
             return None
-        equations = equations_of(model)
+        equations = equations_near(model, base.equations)
+        system = compiled_near(model, own, base.system)
+        tables = self.look(system)
+        return None if tables is None else base.near(system, equations, tables)
+
+    def _begun(self, model: object) -> Beginning | None:
+        """Return what the run begins with; None if its start is not that of a model's joints."""
+        problem = self.variations.problem
+        system = problem.system
+        if not isinstance(model, Model) or not isinstance(system, DirectorForm):
+            return None
+        equations, tables = equations_of(model), self.look(system)
         elastic = len(equations.movable) < len(equations.bodies)
-        if equations.singular or elastic:
+        if equations.singular or elastic or tables is None:
             return None
-        return Beginning(problem, system, equations, tables, model.projection is not None)
+        frames = system.directors(problem.x)
+        return Beginning(system, frames, equations, tables, model.projection is not None)
 
 
 def groups(numbers: Sequence[Entry]) -> list[list[int]]:

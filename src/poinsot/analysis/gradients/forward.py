@@ -83,11 +83,11 @@ class Forward:
         self, x: Array, turned: Array, dx: Array, directions: Sequence[Direction]
     ) -> tuple[Array, Array]:
         """Return what is measured (times, size), and its derivatives (times, size, columns)."""
-        measure = self.measured(self.run.problem)
+        measure = self.measured(self.run.problem.system)
         value = measure(x, turned)
         slopes = measure.forward(dx, x, turned, self.run.linear.sizes)
         for j, direction in enumerate(directions):
-            slopes[:, :, j] += direction.of(lambda each: self.measured(each)(x, turned))
+            slopes[:, :, j] += direction.of(lambda each: self.measured(each.system)(x, turned))
         return value, slopes
 
     def _named(self, value: Array, slopes: Array) -> Sensitivities:

@@ -321,13 +321,13 @@ class Run:
 
     # -- what is measured ---------------------------------------------------------------------
 
-    def measuring(self, channels: Sequence[Channel]) -> Callable[[Problem], "Measured"]:
+    def measuring(self, channels: Sequence[Channel]) -> Callable[[PHSystem], "Measured"]:
         """Return what measures channels of states, with angles near those of the run."""
-        made = WeakKeyDictionary[Problem, Measured]()
+        made = WeakKeyDictionary[PHSystem, Measured]()
 
-        def of(problem: Problem) -> Measured:
-            if problem not in made:
-                made[problem] = Measured(Measurement(problem.system, channels))
-            return made[problem]
+        def of(system: PHSystem) -> Measured:
+            if system not in made:
+                made[system] = Measured(Measurement(system, channels))
+            return made[system]
 
         return of

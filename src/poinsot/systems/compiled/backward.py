@@ -23,6 +23,8 @@ from poinsot.systems.directors import DirectorForm
 
 Array = NDArray[np.float64]
 
+#: What of a mechanism in directors does not depend on the inertia of bodies.
+ON_FRAMES = "constraints", "contacts", "potentials", "dampers", "inlets", "networks"
 #: So many steps are looked at beforehand, to see on which nodes forces act.
 PROBES = 3
 
@@ -48,12 +50,12 @@ class DirectorSweep:
         self.runner, self.plan = runner, runner.tables()
         self.form = "stabilised_backward" if runner.system.stabilised else "backward"
         machine, self.work = runner.thorough_machine()
-        by_hand = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
-        #: Which families act by numbers whose derivatives are found with models near by.
-        self.acting = [
-            len(family) > 0 and not known
-            for family, known in zip(runner.parts.families, by_hand, strict=True)
-        ]
+        known = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
+        there = [len(family) > 0 for family in runner.parts.families]
+        #: Which families have derivatives by their numbers, and which have them found with models
+        #: near by.
+        self.by_hand = [a and b for a, b in zip(there, known, strict=True)]
+        self.acting = [a and not b for a, b in zip(there, known, strict=True)]
         self.families = np.flatnonzero(self.acting).astype(np.uint32)
         sizes = [_flat(_numbers(machine.parts[k])).size for k in self.families]
         self.first = np.cumsum([0, *sizes]).astype(np.uint32)
@@ -151,7 +153,7 @@ class DirectorSweep:
     @property
     def slopes(self) -> Vector:
         """The gradient by all numbers of bodies and joints; (numbers,)."""
-        return _flat([self.by_bodies, *_numbers(self._others([*self.by_parts]))])
+        return _flat([self.by_bodies, *_numbers(self._by_hand([*self.by_parts]))])
 
     @property
     def sizes(self) -> tuple[Vector, Vector]:
@@ -162,7 +164,7 @@ class DirectorSweep:
         points count as no larger than 1 m.
         """
         bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
-        parts = map(_largest_of_rows, _numbers(self._others(tables)))
+        parts = map(_largest_of_rows, _numbers(self._by_hand(tables)))
         acting = _flat(map(_largest_of_rows, _numbers(self._act(tables))))
         return _flat([bodies, *parts]), np.minimum(acting, np.maximum(abs(self.own), 1.0))
 
@@ -173,20 +175,23 @@ class DirectorSweep:
         """
         if not isinstance(system, DirectorForm):
             return None
-        mechanism, plan, families = system.mechanism, self.plan, self.runner.parts.families
+        mechanism, own = system.mechanism, self.machine.parts
+        bodies = real(2 * mechanism.inertia, mechanism.weight)
+        before = self.runner.system.mechanism
+        if all(getattr(mechanism, name) is getattr(before, name) for name in ON_FRAMES):
+            return _flat([bodies, *_numbers(self._by_hand(own))]), self.own
+        plan, families = self.plan, self.runner.parts.families
         others = Parts.of(mechanism, system.layout).families
         if [len(family) for family in families] != [len(family) for family in others]:
             return None
-        own: list[Any] = [*self.machine.parts]
         parts = [
             family.table(plan.graph, plan.tiles) if len(family) else table
             for family, table in zip(others, own, strict=True)
         ]
         if not all(map(_alike, parts, own)):
             return None
-        bodies = real(2 * mechanism.inertia, mechanism.weight)
         self._alive.append(others)  # functions that numbers are addresses of
-        return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
+        return _flat([bodies, *_numbers(self._by_hand(parts))]), self._acting_numbers(parts)
 
     @staticmethod
     def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
@@ -194,8 +199,8 @@ class DirectorSweep:
         assert isinstance(system, DirectorForm)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
-    def _others(self, parts: Sequence[Any]) -> list[Any]:
-        return [table for table, acts in zip(parts, self.acting, strict=True) if not acts]
+    def _by_hand(self, parts: Sequence[Any]) -> list[Any]:
+        return [table for table, known in zip(parts, self.by_hand, strict=True) if known]
 
     def _act(self, parts: Sequence[Any]) -> list[Any]:
         return [table for table, acts in zip(parts, self.acting, strict=True) if acts]
@@ -255,6 +260,8 @@ def _numbers(tables: Any) -> Iterator[Array]:
 
 def _alike(a: Any, b: Any) -> bool:
     """Tell whether tables differ in numbers, or functions, only."""
+    if a is b:
+        return True
     if not isinstance(a, tuple):
         same: bool = a.shape == b.shape and (a.dtype.kind == "f" or np.array_equal(a, b))
         return same

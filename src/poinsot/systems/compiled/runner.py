@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from poinsot.engine import extrapolation, job, machine_code, prediction
 from poinsot.engine.memory import arrays
+from poinsot.engine.ordering import has_loops
 from poinsot.engine.tiles import aligned
 from poinsot.garbage import no_collection
 from poinsot.kernels import tables
@@ -61,6 +62,7 @@ class MechanismRunner(Runner):
     ) -> None:
         self.system, self.options = system, options
         self.parts = Parts.of(system.mechanism, system.layout)
+        self._tables: dict[bool, Tables] = {}
         made = self.plan
         self.machine, self.places = made.machine(system.directors(x)), made.places
         self.bodies = len(system.layout.bodies)
@@ -137,8 +139,11 @@ class MechanismRunner(Runner):
     def tables(self, *, decoupled: bool = False) -> Tables:
         """Return the mechanism on its way to a machine."""
         system = self.system
-        known = system.mechanism, system.layout, self.parts, system.stabilised
-        return Tables(*known, decoupled, self.turning)
+        decoupled = decoupled and has_loops(self.parts.joints.pairs[0], len(system.layout.bodies))
+        if decoupled not in self._tables:
+            known = system.mechanism, system.layout, self.parts, system.stabilised
+            self._tables[decoupled] = Tables(*known, decoupled, self.turning)
+        return self._tables[decoupled]
 
     @property
     def plan(self) -> Tables:
