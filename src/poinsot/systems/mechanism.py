@@ -514,7 +514,7 @@ class Mechanism(Acting):
 
 def _weight(inertia: NDArray[np.float64], gravity: ArrayLike) -> NDArray[np.float64]:
     """Return the gradient of the potential of gravity; (bodies, 3)."""
-    return -inertia[:, :1] * np.asarray(gravity, dtype=float)
+    return np.asarray(-inertia[:, :1] * np.asarray(gravity, dtype=float))
 
 
 def scales_of_rates(length: ArrayLike, moved: Vector, turned: Vector) -> Vector:

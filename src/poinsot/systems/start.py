@@ -109,7 +109,8 @@ class MatrixSlopes:
 
     def _summed(self, at: NDArray[np.intp], terms: Vector, size: int) -> NDArray[np.float64]:
         places = self.parameters * size + at
-        return np.bincount(places, terms, self.count * size).reshape(self.count, size).T
+        found = np.bincount(places, terms, self.count * size).reshape(self.count, size)
+        return np.asarray(found.T, dtype=float)
 
 
 class CompletedSlopes:

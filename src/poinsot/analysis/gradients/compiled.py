@@ -140,11 +140,10 @@ class CompiledBackward(Adjoint):
     def compressed(self) -> Compressed:
         """What few models tell of many parameters.
 
-        Controllers, laws as functions, and multipliers at the start are left to others.
+        Controllers, and multipliers at the start are left to others.
         """
         reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
-        alone = self.run.held is not None or bool(self.runner.parts.laws)
-        alone = alone or (reacts and self.run.problem.system.stabilised)
+        alone = self.run.held is not None or (reacts and self.run.problem.system.stabilised)
         sizes = np.concatenate(self.sweep.sizes)
 
         def look(system: DirectorForm) -> Tables | None:

@@ -113,7 +113,9 @@ class Compressed:
         owner, values = told
         slopes = base.slopes(owner, values, WEIGHTS, c, places)
         # What seems to change nothing may change numbers that are as small as round-off.
-        return {k: slope for j, (k, slope) in enumerate(zip(group, slopes, strict=True)) if j in owner}
+        return {
+            k: slope for j, (k, slope) in enumerate(zip(group, slopes, strict=True)) if j in owner
+        }
 
     def _measures_same(self, base: Beginning, other: Beginning) -> bool:
         return other.system.layout is base.system.layout or self.same(other.system)

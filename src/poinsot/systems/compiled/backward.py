@@ -175,7 +175,7 @@ class DirectorSweep:
         """
         if not isinstance(system, DirectorForm):
             return None
-        mechanism, own = system.mechanism, self.machine.parts
+        mechanism, own = system.mechanism, list[Any](self.machine.parts)
         bodies = real(2 * mechanism.inertia, mechanism.weight)
         before = self.runner.system.mechanism
         if all(getattr(mechanism, name) is getattr(before, name) for name in ON_FRAMES):
