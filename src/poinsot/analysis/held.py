@@ -7,10 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.analysis.measured import Measured
-from poinsot.kernels.sampling import DELAY, EVERY, OUTPUT, is_due
+from poinsot.errors import NoDerivativeError
+from poinsot.kernels.sampling import OUTPUT, is_due
+from poinsot.parts.fmus import FMULaw
 from poinsot.ph.linear_steps import COEFFICIENTS, STEP
 from poinsot.ph.matrices import Array, Vector
 from poinsot.run.problem import Problem
+from poinsot.systems.measuring import Measurement
 
 #: Arrays of controllers that samples write to.
 WRITTEN = "given", "found", "ring", "held", "last"
@@ -31,7 +34,14 @@ class Held:
 
     def __init__(self, problem: Problem) -> None:
         self.sampled, system = problem.sampled, problem.system
+        for each in self.sampled.controllers:
+            if isinstance(each.law, FMULaw):
+                raise NoDerivativeError(
+                    f"controller '{each.name}': derivatives of FMUs are not available"
+                )
         self.measures = [Measured(each) for each in self.sampled.measurements]
+        #: Of each controller, what it reads of controllers: which numbers, and where these are.
+        self.signals = [_signals(each) for each in self.sampled.measurements]
         self.start = self.memory()
         before = sum(getattr(self.sampled.table, name).size for name in WRITTEN[:3])
         places: list[int] = []
@@ -62,11 +72,6 @@ class Held:
             first += array.size
         table.sampled[:] = memory[1]
 
-    def changes(self, number: int) -> bool:
-        """Tell whether samples are taken at the beginning of a step, or a delay is over."""
-        every, delay = self.sampled.table.controllers[:, [EVERY, DELAY]].astype(np.int64).T
-        return bool(np.any((number % every == 0) | ((number - delay) % every == 0)))
-
     def due(self, number: int) -> list[int]:
         """Return which controllers take samples at the beginning of a step."""
         table = self.sampled.table
@@ -79,9 +84,19 @@ class Held:
     def decided(
         self, memory: Memory, number: int, t: float, measured: Callable[[int], Vector]
     ) -> Memory:
-        """Return what is held in a step, by what each controller measures that is due."""
+        """Return what is held in a step, by what each controller measures that is due.
+
+        What it reads of controllers is that of now, after those before it have decided.
+        """
         self.restore(memory)
-        self.sampled.sample_of(number, t, measured)
+
+        def given(c: int) -> Vector:
+            y = measured(c).copy()
+            for own, kept in self.signals[c]:
+                y[own] = kept
+            return y
+
+        self.sampled.sample_of(number, t, given)
         return self.memory()
 
     def measured(self, x: Array, turned: Array) -> list[Array]:
@@ -146,6 +161,17 @@ class Held:
                     value = self.take(there, number, t, at, turned)[0]
                     found[:, j] += np.sign(sign) * c * value / way
         return found
+
+
+def _signals(measurement: Measurement) -> list[tuple[slice, Array]]:
+    """Return which of the measured numbers are those of controllers, and where these are kept."""
+    found, first = [], 0
+    for channel in measurement.channels:
+        own = slice(first, first := first + channel.size)
+        if channel.kind == "signal":
+            kind, place = measurement.signals[channel.owner]
+            found.append((own, measurement.kept[kind][place]))
+    return found
 
 
 def _slopes(f: Callable[[Vector], float], x: Vector) -> Vector:

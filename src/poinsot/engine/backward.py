@@ -45,6 +45,7 @@ from poinsot.bodies.stabilised_backward import (
     exchange_ends,
     load_stabilised,
 )
+from poinsot.engine.control_backward import Decisions, take_decisions_back
 from poinsot.engine.families import (
     Tables,
     act_by_hand,
@@ -91,6 +92,8 @@ class Sweep(NamedTuple):
     what residuals of nodes are more there; `products` (f + 1, nodes) has room for mu times
     residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns.
 
+    `decisions` are those of sampled controllers, which inputs follow.
+
     The rest is room for a step: `state`, `ahead`, `stage`, `multiplier`, `gap`, `mu`, `ends` and
     `spare` (nodes, 4), `frames` (bodies + 1, 12), and `tiles`.
     """
@@ -115,6 +118,7 @@ class Sweep(NamedTuple):
     by_nearby: Real2
     products: Real2
     by_u: Real2
+    decisions: Decisions
     state: Real2
     ahead: Real2
     stage: Real2
@@ -139,6 +143,9 @@ def sweep(job: Sweep) -> tuple[int, int]:
         total = _take_back(job, job.machine.stabilised, n, job.times[n + 1] - job.times[n])
         if total - total != 0.0:
             break
+        if job.decisions.slopes.size > 0:
+            decisions, u = job.decisions, job.by_u[n]
+            take_decisions_back(decisions, job.machine, job.places, n, job.x[n], u, job.lam)
         taken += 1
     return taken, 0
 

@@ -14,8 +14,11 @@ from poinsot.kernels.sampling import (
     CHANNELS_END,
     FIRST,
     GIVEN,
+    GIVEN_END,
     MEMORY,
     MULTIPLIER,
+    OUTPUT,
+    OUTPUTS_END,
     REACTION,
     SECOND,
     SIGNAL,
@@ -23,6 +26,7 @@ from poinsot.kernels.sampling import (
     TERM,
     TERMS_END,
     WHICH,
+    Sampling,
     decide,
     hold,
     is_due,
@@ -56,11 +60,27 @@ def control(job: Job, number: int, n: int, state: Array) -> bool:
             first, place = 0 + at[CHANNEL], 1 + at[GIVEN]
             for i in range(0 + at[CHANNELS_END] - at[CHANNEL]):
                 table.given[place + i] = _measured(job, first + i, n, state)
+            if n < table.trace.shape[0]:
+                _note(table, c, n, job.times[n])
             decide(table, c, number, job.times[n])
     fine = hold(table, number)
+    if n < table.trace.shape[0]:
+        for k in range(table.held.size):
+            table.trace[n, table.given.size + table.last.size + k] = table.held[k]
     for k in range(table.columns.size):
         job.u[n, table.columns[k]] = table.held[table.driving[k]]
     return fine
+
+
+@kernel
+def _note(table: Sampling, c: int, n: int, t: float) -> None:
+    """Write down what a law is given at time t [s], and what it put out last."""
+    at, row = table.controllers[c], table.trace[n]
+    for i in range(0 + at[GIVEN], 0 + at[GIVEN_END]):
+        row[i] = table.given[i]
+    row[at[GIVEN]] = t
+    for k in range(0 + at[OUTPUT], 0 + at[OUTPUTS_END]):
+        row[table.given.size + k] = table.last[k]
 
 
 @kernel

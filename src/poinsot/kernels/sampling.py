@@ -46,6 +46,9 @@ class Sampling(NamedTuple):
     Reactions are sums of `pulls` (terms,), each times a multiplier and two coordinates of frames by
     `factors` (terms, 5), of the step before, whose size `past` (1,) [s] is known where a block of
     steps begins.
+
+    If `trace` (steps, ...) has a row for a step, what laws were given there is written to it, then
+    `last` before they were called, then `held`.
     """
 
     controllers: Index2
@@ -65,6 +68,7 @@ class Sampling(NamedTuple):
     pulls: Real1
     factors: Index2
     past: Real1
+    trace: Real2
 
 
 def no_controllers() -> Sampling:
@@ -88,6 +92,7 @@ def no_controllers() -> Sampling:
         pulls=none,
         factors=np.zeros((0, 5), dtype=np.uint32),
         past=np.zeros(1),
+        trace=np.zeros((0, 0)),
     )
 
 

@@ -6,17 +6,18 @@ returns (u, x at the next sample).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import nan
 from typing import Any, Protocol
 
 import numpy as np
 
 from poinsot.errors import InputError, failure
-from poinsot.kernels.laws import Law
+from poinsot.kernels.laws import VALUES, Law
 from poinsot.parts.fmus import FMULaw
 from poinsot.parts.formula_laws import machine_code
 from poinsot.parts.state_spaces import StateSpace, sampled_system
+from poinsot.ph.compiled import CompiledFunction
 from poinsot.ph.formula_rows import FormulaRows
 from poinsot.ph.graphs import Graph
 from poinsot.ph.matrices import Array, Vector
@@ -56,6 +57,15 @@ class ControlLaw(Protocol):
         """Where it is."""
         ...
 
+    @property
+    def slopes(self) -> CompiledFunction | None:
+        """What finds the same, and then the slopes by y and x row by row; None: nothing does."""
+        ...
+
+    def over(self, given: Array) -> Array:
+        """Return what it finds, of many rows of numbers."""
+        ...
+
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return why it failed, where it was given and found that, and an exception, if any."""
         ...
@@ -65,6 +75,7 @@ class PythonLaw:
     """A Python function u = f(t, y), or (u, x_next) = f(t, y, x)."""
 
     in_python = True
+    slopes = None
 
     def __init__(self, function: Callable[..., Any], sizes: Sizes) -> None:
         self._function, self._sizes = function, sizes
@@ -92,6 +103,11 @@ class PythonLaw:
             self._failed = said, error
             raise
 
+    def over(self, given: Array) -> Array:
+        """Return what it finds, of many rows of numbers."""
+        found = [self._answer(row, VALUES) for row in given.tolist()]
+        return np.array(found, dtype=float).reshape(len(given), self._sizes.found)
+
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return what went wrong when it was called last."""
         return self._failed
@@ -117,6 +133,19 @@ class FormulaLaw:
         """Where it is."""
         return int(vars(self)["_function"].address)
 
+    @cached_property
+    def slopes(self) -> CompiledFunction | None:
+        """What finds the same, and then the exact slopes; None if that is too long."""
+        graph, rows = self.formula.graph, self.formula.rows
+        by = range(1, self.sizes.given)
+        slopes = [graph.slope(row, place) for row in rows for place in by]
+        return machine_code(self.sizes.given, graph.program(*rows, *slopes))
+
+    def over(self, given: Array) -> Array:
+        """Return what they are, of many rows of numbers."""
+        found = self.formula.program(*given.T)
+        return np.column_stack([np.broadcast_to(each, len(given)) for each in found])
+
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return what it gives."""
         return f"gives {found.tolist()}", None
@@ -129,6 +158,7 @@ class NumbaLaw:
     function: Any
     sizes: Sizes
     in_python = False
+    slopes = None
 
     def __post_init__(self) -> None:
         """Compile it."""
@@ -138,6 +168,14 @@ class NumbaLaw:
     def address(self) -> int:
         """Where it is."""
         return int(vars(self)["_callback"].address)
+
+    def over(self, given: Array) -> Array:
+        """Return what it finds, of many rows of numbers."""
+        found = np.zeros((len(given), self.sizes.found))
+        for row, (t, y, x) in zip(found, map(self.sizes.split, given), strict=True):
+            value = self.function(t, y, x) if self.sizes.states else (self.function(t, y), ())
+            row[:] = np.concatenate([np.atleast_1d(part).astype(float) for part in value])
+        return found
 
     def trouble(self, given: Vector, found: Vector) -> tuple[str, BaseException | None]:
         """Return what it raises there, or gives."""

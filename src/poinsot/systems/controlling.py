@@ -124,6 +124,7 @@ class Sampled:
             pulls=np.array([term.coefficient for term in terms]),
             factors=_grounded(factors, 5, bodies),
             past=np.zeros(1),
+            trace=np.zeros((0, given + 2 * output)),
         )
         for at, each in zip(self.table.controllers.tolist(), self.controllers, strict=True):
             self.table.given[at[STATES] : at[GIVEN_END]] = each.states

@@ -79,6 +79,11 @@ class Measurement:
         self.channels = channels
         self.looks = [self._look(channel) for channel in channels]
 
+    def of(self, system: PHSystem) -> "Measurement":
+        """Return what measures the same of another system."""
+        given, last = self.kept[sampling.MEMORY], self.kept[sampling.SIGNAL]
+        return Measurement(system, self.channels, self.signals, given, last)
+
     def __call__(self, x: Vector, turned: Vector) -> Vector:
         """Return what is measured at a state, with angles counted over turns [rad]."""
         numbers: Vector = self.over(x[None], turned[None])[0]

@@ -7,20 +7,21 @@ how they change with a parameter is looked up beside the run, in the models near
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint
 from poinsot.analysis.gradients.beginnings import Tables
 from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
+from poinsot.analysis.gradients.decisions import Decided, measured_in_machine_code
 from poinsot.analysis.gradients.nearby import Nearby
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
 from poinsot.analysis.held import Memory as HeldMemory
-from poinsot.analysis.held import Moment
 from poinsot.analysis.losses import Bound
+from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
+from poinsot.engine.control_backward import Decisions
 from poinsot.errors import NoDerivativeError
 from poinsot.ph.hosting import HostedRunner
 from poinsot.ph.matrices import Array, Vector
@@ -30,6 +31,7 @@ from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
+from poinsot.systems.controlling import Held
 from poinsot.systems.directors import DirectorForm
 
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
@@ -39,6 +41,8 @@ BLOCK = 2048
 def _same(a: Signal | None, b: Signal | None) -> bool:
     """Tell whether two inputs are known to be the same."""
     match a, b:
+        case Held(), Held():
+            return True
         case Constant(), Constant():
             return np.array_equal(a.value, b.value)
         case Table(), Table():
@@ -86,10 +90,16 @@ class CompiledBackward(Adjoint):
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
         self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        self.decided: Decided | None = None
+        if run.held is not None:
+            if not measured_in_machine_code(run.held, runner):
+                raise UnableError("controllers that read what machine code does not measure")
+            self.decided = Decided(run, runner, run.held)
         self.whole = len(problem.clock.fractions)
         # The states of a segment are there together.
         self.block = self.whole * BLOCK
-        room = int(run.memory / (8 * problem.system.n)) // self.whole
+        width = problem.system.n + runner.sampling.trace.shape[1]
+        room = int(run.memory / (8 * width)) // self.whole
         self.size = self.whole * max(TOGETHER, room)
         self.checkpoints: list[Checkpoint] = []
 
@@ -138,19 +148,29 @@ class CompiledBackward(Adjoint):
 
     @cached_property
     def compressed(self) -> Compressed:
-        """What few models tell of many parameters.
-
-        Controllers, and multipliers at the start are left to others.
-        """
+        """What few models tell of many parameters; multipliers at the start are left to others."""
         reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
-        alone = self.run.held is not None or (reacts and self.run.problem.system.stabilised)
+        alone = reacts and self.run.problem.system.stabilised
         sizes = np.concatenate(self.sweep.sizes)
 
         def look(system: DirectorForm) -> Tables | None:
             found = None if alone else self.sweep.numbers(system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        return Compressed(self.run.variations, look, self.measures_same)
+        def same(system: DirectorForm) -> bool:
+            return self.measures_same(system) and self._reads_same(system)
+
+        return Compressed(self.run.variations, look, same)
+
+    def _reads_same(self, system: DirectorForm) -> bool:
+        """Tell whether controllers measure the same of another system: seen at states anywhere."""
+        if self.run.held is None:
+            return True
+        x, turned, _ = self._seen
+        return all(
+            np.array_equal(measure(x, turned), Measured(measure.measure.of(system))(x, turned))
+            for measure in self.run.held.measures
+        )
 
     @cached_property
     def directions(self) -> Mapping[int, Direction]:
@@ -166,13 +186,11 @@ class CompiledBackward(Adjoint):
         value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(count)
-        self.nu = np.zeros(0 if run.held is None else run.held.start[0].size)
         du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
             if k + 1 < len(self.checkpoints):
                 x, turned = self._segment(point)
-            self.samples = self._sampled(point, x, turned)
             for first in reversed(range(0, len(x) - 1, self.block)):
                 rows = slice(first, first + self.block + 1)
                 added, inputs = self._back(point.first + first, x[rows], turned[rows], slopes, lam)
@@ -183,8 +201,8 @@ class CompiledBackward(Adjoint):
         for k, dx0 in starts.items():
             found[k] += lam @ dx0
         found += by_numbers @ self.sweep.slopes + nearby.derivatives(self.sweep.by_nearby, count)
-        if run.held is not None:
-            found += run.by_start([*self.directions.values()], self.nu)
+        if self.decided is not None:
+            found[[*self.directions]] += self.decided.by_start(self.directions.values())
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")
 
@@ -217,17 +235,20 @@ class CompiledBackward(Adjoint):
         )
         times = clock.span(clock.before + first, clock.before + last)
         u = self._inputs(system, times)
-        wanted = run.variations.samples or self._fed_otherwise or run.held is not None
+        wanted = run.variations.samples or self._fed_otherwise or self.decided is not None
         by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
         added = self.by_parameters(x[own], turned[own], by_measures)
-        starts = [n for n in self.samples if first < n < last]
-        for a, b in reversed([*pairwise([first, *starts, last])]):
-            rows, states = slice(a - first, b - first), slice(a - first, b - first + 1)
-            if run.held is not None:
-                u[rows, run.held.columns] = self._held_in(a)
-            self._sweep(times[states], u[rows], x[states], seeds[states], lam, by_u[rows])
-            if run.held is not None:
-                added += self._take_samples_back(a, by_u[rows], lam)
+        if self.decided is None:
+            self._sweep(times, u, x, seeds, lam, by_u)
+        else:
+            trace = self.trace[first - self.traced : last - self.traced]
+            self.decided.put_inputs(u, trace)
+            decisions = self.decided.of_steps(first, trace)
+            self._sweep(times, u, x, seeds, lam, by_u, decisions)
+            starts = x[:-1], turned[:-1]
+            for k, more in self.decided.by_parameters(decisions, self.directions, *starts).items():
+                added[k] += more
+            by_u[:, self.runner.sampling.columns] = 0.0
         if first == 0:
             lam += seeds[0]
         for k, direction in self._fed_otherwise.items():
@@ -236,72 +257,23 @@ class CompiledBackward(Adjoint):
         return added, ((times[1:] + times[:-1]) / 2, by_u)
 
     def _sweep(
-        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+        self,
+        times: Vector,
+        u: Array,
+        x: Array,
+        seeds: Array,
+        lam: Vector,
+        by_u: Array,
+        decisions: Decisions | None = None,
     ) -> None:
         """Go backwards in machine code, see `DirectorSweep.back`."""
-        done = self.sweep.back(times, u, x, seeds, lam, by_u)
+        done = self.sweep.back(times, u, x, seeds, lam, by_u, decisions)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
             raise NoDerivativeError(
                 f"step at t = {t:g} s: the tangent is singular, or the motion is so sensitive "
                 "that its gradient overflows; take a shorter run"
             )
-
-    # -- controllers --------------------------------------------------------------------------
-
-    def _sampled(self, point: Checkpoint, x: Array, turned: Array) -> dict[int, Moment]:
-        """Return the moments of a segment at which controllers change what they hold.
-
-        By the number of the step that begins there. What is measured at all of them is kept.
-        """
-        run, held, memory, clock = self.run, self.run.held, point.held, self.run.problem.clock
-        found: dict[int, Moment] = {}
-        if held is None or memory is None:
-            return found
-        first = clock.before + point.first
-        times = clock.span(first, first + len(x) - 1)
-        rows = [k for k in range(len(x) - 1) if k == 0 or held.changes(point.first + k)]
-        x, turned = x[rows], turned[rows]
-        known = held.measured(x, turned)
-        for row, k in enumerate(rows):
-            n, t, y = point.first + k, float(times[k]), [each[row] for each in known]
-            found[n] = memory, n, t, x[row], turned[row]
-            memory = held.decided(memory, n, t, y.__getitem__)
-        self.rows = {n: row for row, n in enumerate(found)}
-        nearby = {problem for each in self.directions.values() for _, problem in each.nearby}
-        self.looks = {p: run.held_of(p).measured(x, turned) for p in {run.problem, *nearby}}
-        return found
-
-    def _held_after(self, n: int, problem: Problem) -> Vector:
-        """Return what controllers of a model near by hold after a moment."""
-        memory, _, t, _, _ = self.samples[n]
-        y = [each[self.rows[n]] for each in self.looks[problem]]
-        return self.run.held_of(problem).decided(memory, n, t, y.__getitem__)[0]
-
-    def _held_in(self, n: int) -> Vector:
-        """Return what controllers put into ports from step n on."""
-        run, held = self.run, self.run.held
-        assert held is not None
-        last = n if n in self.samples else max(k for k in self.samples if k < n)
-        found: Vector = self._held_after(last, run.problem)[held.places]
-        return found
-
-    def _take_samples_back(self, n: int, by_u: Array, lam: Vector) -> Vector:
-        """Make lam, a gradient after controllers have changed what they hold, one before.
-
-        With that by their inputs from there on. Returns what parameters of controllers add.
-        """
-        run, held = self.run, self.run.held
-        assert held is not None
-        np.add.at(self.nu, held.places, by_u[:, held.columns].sum(axis=0))
-        if n not in self.samples:
-            return np.zeros(len(self.directions))
-        at = self.samples[n]
-        of = [each.of(lambda p: self._held_after(n, p)) for each in self.directions.values()]
-        added = np.array([np.sum(self.nu * each) for each in of])
-        self.nu, by_x = held.back(self.nu, *at, run.linear.sizes)
-        lam += by_x
-        return added
 
     def _inputs(self, system: PHSystem, times: Vector) -> Array:
         """Return the inputs of all steps, and where drives lead to."""
@@ -346,10 +318,18 @@ class CompiledBackward(Adjoint):
         count = min(self.size, self.run.problem.clock.steps - first)
         xs, turns = np.empty((count + 1, x.size)), np.empty((count + 1, turned.size))
         xs[0], turns[0], done = x, turned, 0
+        if self.decided is not None:
+            self.trace, self.traced = self.decided.traced(count), first
         while done < count:
             most = min(self.block, count - done)
+            if self.decided is not None:
+                self.decided.write_to(self.trace[done : done + most])
             block = self.run.advance(self.engine, first + done, most, 1, totals)
             rows = slice(done + 1, done + 1 + block.steps)
             xs[rows], turns[rows] = block.saved.x, block.saved.turned
             done += block.steps
+        if self.decided is not None:
+            self.decided.write_to(self.trace[:0])
+            if not self.decided.is_complete(first, self.trace):
+                raise UnableError("decisions of controllers in steps that were taken singly")
         return xs, turns

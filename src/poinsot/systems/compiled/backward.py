@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from poinsot.engine import machine_code
 from poinsot.engine.backward import Sweep
 from poinsot.engine.calls import fields_of
+from poinsot.engine.control_backward import Decisions, no_decisions
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.tiles import aligned
@@ -114,7 +115,14 @@ class DirectorSweep:
             family.start(system.directors(x), system.layout.counted(turned))
 
     def back(
-        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+        self,
+        times: Vector,
+        u: Array,
+        x: Array,
+        seeds: Array,
+        lam: Vector,
+        by_u: Array,
+        decisions: Decisions | None = None,
     ) -> int:
         """Make lam, the gradient by the last of states x, that by the first; return steps done.
 
@@ -142,6 +150,7 @@ class DirectorSweep:
             by_nearby=self.by_nearby,
             products=np.zeros((self.families.size + 1, self.plan.graph.nodes + 1)),
             by_u=by_u,
+            decisions=no_decisions() if decisions is None else decisions,
             stage=self.stage,
             work=self.work,
             **self.room,
