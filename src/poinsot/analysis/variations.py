@@ -141,7 +141,8 @@ class Variations:
                 raise InputError(f"parameter '{name}' has no value in the model; give one")
         built = self._build({})
         self.known = _known(built)
-        # A function may put its numbers anywhere: into a law, or an input that begins later.
+        #: A function may put its numbers anywhere: into a law, or an input that begins later.
+        self.by_paths = isinstance(model, Model)
         self.smooth = isinstance(model, Model) and not _has_edges(model)
         self.model = built
         self.problem = self._problem_of(built, {}, trusted=False)

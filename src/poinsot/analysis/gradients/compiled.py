@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from poinsot.analysis.gradients.adjoint import Adjoint
+from poinsot.analysis.gradients.adjoint import Adjoint, alike
 from poinsot.analysis.gradients.beginnings import Tables
 from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
 from poinsot.analysis.gradients.decisions import Decided, measured_in_machine_code
@@ -34,6 +34,8 @@ from poinsot.run.problem import Problem
 from poinsot.systems.controlling import Held
 from poinsot.systems.directors import DirectorForm
 
+#: Paths of parameters of controllers begin so.
+CONTROLLERS = "controllers."
 #: So many steps does machine code take at once: what it reads and writes stays in the cache.
 BLOCK = 2048
 
@@ -162,15 +164,28 @@ class CompiledBackward(Adjoint):
 
         return Compressed(self.run.variations, look, same)
 
-    def _reads_same(self, system: DirectorForm) -> bool:
+    def _reads_same(self, system: PHSystem) -> bool:
         """Tell whether controllers measure the same of another system: seen at states anywhere."""
         if self.run.held is None:
             return True
         x, turned, _ = self._seen
         return all(
-            np.array_equal(measure(x, turned), Measured(measure.measure.of(system))(x, turned))
+            alike(Measured(measure.measure.of(system))(x, turned), measure(x, turned))
             for measure in self.run.held.measures
         )
+
+    @cached_property
+    def _deciding(self) -> Mapping[int, Direction]:
+        """Directions in which controllers may decide otherwise.
+
+        A path leads to a part of the model, while a function may put its numbers anywhere.
+        """
+
+        def decides_alike(direction: Direction) -> bool:
+            own = self.run.variations.by_paths and not direction.name.startswith(CONTROLLERS)
+            return own and all(self._reads_same(each.system) for _, each in direction.nearby)
+
+        return {k: each for k, each in self.directions.items() if not decides_alike(each)}
 
     @cached_property
     def directions(self) -> Mapping[int, Direction]:
@@ -246,7 +261,7 @@ class CompiledBackward(Adjoint):
             decisions = self.decided.of_steps(first, trace)
             self._sweep(times, u, x, seeds, lam, by_u, decisions)
             starts = x[:-1], turned[:-1]
-            for k, more in self.decided.by_parameters(decisions, self.directions, *starts).items():
+            for k, more in self.decided.by_parameters(decisions, self._deciding, *starts).items():
                 added[k] += more
             by_u[:, self.runner.sampling.columns] = 0.0
         if first == 0:
