@@ -1,5 +1,6 @@
 """Kernels of mechanisms that are kept in files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,16 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder):
     folder.write_text("no folder")
     kept.write("one.o", b"code")
     assert kept.read("one.o") is None
+
+
+def test_kernels_that_were_used_longest_ago_make_room(folder, monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 3 * (kept.DIGEST + 4))
+    for k, name in enumerate(("a.o", "b.o", "c.o")):
+        kept.write(name, b"code")
+        os.utime(folder / name, (k, k))
+    assert kept.read("a.o") == b"code"
+    kept.write("d.o", b"code")
+    assert {each.name for each in folder.iterdir()} == {"a.o", "c.o", "d.o"}
 
 
 def test_a_disk_that_is_full_keeps_nothing(folder, monkeypatch):
