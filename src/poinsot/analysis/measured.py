@@ -50,7 +50,8 @@ class Measured:
         own = self._columns(x[0], turned[0], sizes)
         if not own.size:
             return found
-        shifts = STEP * np.diag(sizes)[own]
+        shifts = np.zeros((own.size, sizes.size))
+        shifts[np.arange(own.size), own] = STEP * sizes[own]
         ways = np.concatenate([sign * k * shifts for k in (1, 2) for sign in (1, -1)])
         weights = np.concatenate(
             [np.tile(sign * c, own.size) for c in COEFFICIENTS for sign in (1, -1)]
@@ -70,13 +71,25 @@ class Measured:
         return found
 
     def _columns(self, x: Vector, turned: Vector, sizes: Vector) -> NDArray[np.intp]:
-        """Return the states that channels depend on, as seen from one that is nowhere special."""
+        """Return the states that channels depend on, as seen from one that is nowhere special.
+
+        Many change together, and sets of them that make a difference are divided.
+        """
         if self.known is None:
             count, random = sizes.size, np.random.default_rng(0)
             about = x + 0.1 * sizes * random.standard_normal(count)
-            there = about + 0.1 * np.vstack([np.zeros(count), np.diag(sizes)])
-            seen = self(there, np.tile(turned, (len(there), 1)))
-            self.known = np.flatnonzero(np.any(seen[1:] != seen[0], axis=1))
+            changes = 0.1 * sizes * random.uniform(0.5, 1, count)
+            here, found = self(about[None], turned[None]), [np.zeros(0, dtype=np.intp)]
+            sets = [np.arange(count)]
+            while sets:
+                there = np.tile(about, (len(sets), 1))
+                for row, own in zip(there, sets, strict=True):
+                    row[own] += changes[own]
+                differ = np.any(self(there, np.tile(turned, (len(sets), 1))) != here, axis=1)
+                some = [own for own, other in zip(sets, differ, strict=True) if other]
+                found += [own for own in some if own.size == 1]
+                sets = [half for own in some if own.size > 1 for half in np.array_split(own, 2)]
+            self.known = np.sort(np.concatenate(found))
         return self.known
 
     def forward(self, dx: Array, x: Array, turned: Array, sizes: Vector) -> Array:
