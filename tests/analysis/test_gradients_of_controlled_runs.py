@@ -11,6 +11,7 @@ from strategies import seeds
 
 import poinsot as ps
 from poinsot.analysis import Final, Integral
+from poinsot.systems.compiled.backward import DirectorSweep
 
 H, END = 0.01, 0.2
 #: Everything that machine code measures, and how large it is here.
@@ -168,3 +169,24 @@ def test_segments_of_controlled_runs_are_taken_again(monkeypatch):
     least = ps.gradient(build, Final("pin"), {"gain": 1.2, "cart": 1.0}, memory=1e3, **how)
     assert least.value == whole.value
     np.testing.assert_allclose(least.flat, whole.flat, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
+def test_what_losses_measure_has_the_derivatives_of_differences(monkeypatch, scheme):
+    random = np.random.default_rng(3)
+
+    def some(times, *seen):
+        weights = [random.standard_normal(each.shape) for each in seen]
+        return sum(np.sum(w * y) for w, y in zip(weights, seen, strict=True)), weights
+
+    def gradient():
+        nonlocal random
+        random = np.random.default_rng(3)
+        of = ps.analysis.FunctionOf([*CHANNELS], some)
+        how = {"h": H, "t_end": END, "scheme": scheme, "engine": "compiled"}
+        return ps.gradient(cart({}), of, ["bodies.cart.mass", "gravity", "joints.pin.point"], **how)
+
+    found = gradient()
+    monkeypatch.setattr(DirectorSweep, "rows_of", lambda self, measurement: None)
+    atol = 1e-10 * np.max(abs(found.flat))
+    np.testing.assert_allclose(found.flat, gradient().flat, rtol=1e-8, atol=atol)

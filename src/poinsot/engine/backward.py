@@ -61,6 +61,7 @@ from poinsot.engine.families import (
     unfold,
 )
 from poinsot.engine.job import Machine, Work
+from poinsot.engine.measure_backward import measure_back
 from poinsot.engine.redundant import hold
 from poinsot.engine.tiles import (
     clear,
@@ -72,6 +73,7 @@ from poinsot.engine.tiles import (
 )
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
+from poinsot.kernels.sampling import Sampling
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Rows4, Rows12
 
@@ -80,8 +82,9 @@ class Sweep(NamedTuple):
     """Steps to go through backwards, and everything that this reads and writes.
 
     `machine` has the exact tangent. Of states x (steps + 1, n) at the `times` (steps + 1,) [s], and
-    inputs u (steps, inputs), steps are solved already; `seeds` (steps + 1, n) are the derivatives
-    of the loss by these states, the first of which is left to the caller. `lam` (n,) is the
+    inputs u (steps, inputs), steps are solved already. The derivatives of the loss are those by
+    states, `seeds` (steps + 1, n), or those by what is `measured` of them, `slopes` (steps + 1,
+    rows), or both; either may be empty. The first state is left to the caller. `lam` (n,) is the
     gradient by the last state, and then by the first one; `by_bodies` and `by_parts` are those by
     tables, added to. `places` (m, 4) as in a `Job`.
 
@@ -107,6 +110,8 @@ class Sweep(NamedTuple):
     y: Real2
     x: Real2
     seeds: Real2
+    measured: Sampling
+    slopes: Real2
     lam: Real1
     acting: bool
     families: Index1
@@ -138,8 +143,7 @@ def sweep(job: Sweep) -> tuple[int, int]:
     steps, taken = job.times.size - 1, 0
     for k in range(steps):
         n = steps - 1 - k
-        for i in range(job.lam.size):
-            job.lam[i] += job.seeds[n + 1, i]
+        _add_slopes(job, n + 1)
         total = _take_back(job, job.machine.stabilised, n, job.times[n + 1] - job.times[n])
         if total - total != 0.0:
             break
@@ -148,6 +152,18 @@ def sweep(job: Sweep) -> tuple[int, int]:
             take_decisions_back(decisions, job.machine, job.places, n, job.x[n], u, job.lam)
         taken += 1
     return taken, 0
+
+
+@kernel
+def _add_slopes(job: Sweep, n: int) -> None:
+    """Add to lam the derivatives of the loss by state number n."""
+    if job.seeds.shape[0] > 0:
+        for i in range(job.lam.size):
+            job.lam[i] += job.seeds[n, i]
+    for row in range(job.slopes.shape[1]):
+        nu = job.slopes[n, row]
+        if nu != 0.0:
+            measure_back(job.measured, job.machine, job.places, row, nu, job.x[n], job.lam)
 
 
 @inline

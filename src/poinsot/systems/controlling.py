@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from poinsot.errors import InputError
-from poinsot.frames.forms import GROUND
 from poinsot.kernels.sampling import (
     FOUND,
     GIVEN,
@@ -25,7 +24,6 @@ from poinsot.kernels.sampling import (
     is_due,
 )
 from poinsot.kernels.sampling import STATE as STATE_KIND
-from poinsot.kernels.tables import Index2
 from poinsot.parts.control_laws import ControlLaw, control_law
 from poinsot.parts.controllers import Controller
 from poinsot.parts.family import index, rows
@@ -35,7 +33,7 @@ from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Controls
 from poinsot.ph.signals import Constant
 from poinsot.ph.system import PHSystem
-from poinsot.systems.measuring import Measurement, Row
+from poinsot.systems.measuring import Measurement, RowTables
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +101,8 @@ class Sampled:
             ]
         )
         bodies = len(self.measurements[0].layout.bodies) if self.measurements else 0
-        terms = [term for row in every_row for term in row.terms]
-        factors = [[0, *term.first, *term.second] for term in terms]
-        self._multipliers = np.array([term.multiplier for term in terms], dtype=np.intp)
+        measures = RowTables.of(every_row, bodies)
+        self._multipliers = measures.multipliers
         self.table = Sampling(
             controllers=index(rows(table, 12)),
             laws=np.array([law.address for law in self.laws], dtype=np.int64),
@@ -118,11 +115,11 @@ class Sampled:
             driving=driving.astype(np.uint32),
             held=np.zeros(output),
             last=last,
-            numbers=rows([row.numbers for row in every_row], 13),
-            channels=_channels(every_row, bodies),
+            numbers=measures.numbers,
+            channels=measures.channels,
             base=np.zeros(len(self.measurements[0].layout.angle_names) if bodies else 0),
-            pulls=np.array([term.coefficient for term in terms]),
-            factors=_grounded(factors, 5, bodies),
+            pulls=measures.pulls,
+            factors=measures.factors,
             past=np.zeros(1),
             trace=np.zeros((0, given + 2 * output)),
         )
@@ -206,20 +203,3 @@ class Sampled:
             raise InputError(
                 f"controller '{each.name}': its law {why}, at t = {t:g} s with y = {y.tolist()}"
             ) from error
-
-
-def _channels(every: Sequence[Row], bodies: int) -> Index2:
-    """Return the places of rows, the ground after all bodies."""
-    ends = _grounded([row.ends for row in every], 2, bodies)
-    others, term = [], 0
-    for row in every:
-        after = term + len(row.terms)
-        others.append([term, after] if row.terms else [row.component, row.which])
-        term = after
-    return index([row.kind for row in every], ends, rows(others, 2))
-
-
-def _grounded(places: Sequence[Sequence[int]], columns: int, bodies: int) -> Index2:
-    """Return numbers of bodies and others, with that of the ground after all bodies."""
-    numbers = np.array(places, dtype=np.intp).reshape(-1, columns)
-    return np.where(numbers == GROUND, bodies, numbers).astype(np.uint32)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from poinsot.frames.forms import GROUND
 from poinsot.frames.products import Kind, lines
 from poinsot.frames.stacks import Forms
 from poinsot.kernels import sampling
+from poinsot.kernels.tables import Index2
 from poinsot.parts.coordinates import Coordinate, of_joint
+from poinsot.parts.family import index, rows
 from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
@@ -50,6 +52,44 @@ class Row:
     which: int = 0
     numbers: tuple[float, ...] = (0.0,) * 13
     terms: tuple[Term, ...] = ()
+
+
+class RowTables(NamedTuple):
+    """Measured numbers as tables, see `kernels.sampling`.
+
+    The multipliers of terms of reactions are places in x, and no column of `factors` yet.
+    """
+
+    numbers: Array
+    channels: Index2
+    pulls: Array
+    factors: Index2
+    multipliers: Indices
+
+    @classmethod
+    def of(cls, every: Sequence[Row], bodies: int) -> "RowTables":
+        """Return the tables of rows; the ground comes after so many bodies."""
+        terms = [term for row in every for term in row.terms]
+        factors = [[0, *term.first, *term.second] for term in terms]
+        others, term = [], 0
+        for row in every:
+            after = term + len(row.terms)
+            others.append([term, after] if row.terms else [row.component, row.which])
+            term = after
+        ends = _grounded([row.ends for row in every], 2, bodies)
+        return cls(
+            numbers=rows([row.numbers for row in every], 13),
+            channels=index([row.kind for row in every], ends, rows(others, 2)),
+            pulls=np.array([term.coefficient for term in terms]),
+            factors=_grounded(factors, 5, bodies),
+            multipliers=np.array([term.multiplier for term in terms], dtype=np.intp),
+        )
+
+
+def _grounded(places: Sequence[Sequence[int]], columns: int, bodies: int) -> Index2:
+    """Return numbers of bodies and others, with that of the ground after all bodies."""
+    numbers = np.array(places, dtype=np.intp).reshape(-1, columns)
+    return np.where(numbers == GROUND, bodies, numbers).astype(np.uint32)
 
 
 class Measurement:

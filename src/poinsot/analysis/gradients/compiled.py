@@ -31,6 +31,8 @@ from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
+from poinsot.systems.compiled.backward import DirectorSweep, LossSlopes, not_backwards
+from poinsot.systems.compiled.runner import DirectorRunner
 from poinsot.systems.controlling import Held
 from poinsot.systems.directors import DirectorForm
 
@@ -75,9 +77,6 @@ class CompiledBackward(Adjoint):
 
     def __init__(self, run: Run, bound: Bound) -> None:
         super().__init__(run, bound)
-        from poinsot.systems.compiled.backward import DirectorSweep, not_backwards
-        from poinsot.systems.compiled.runner import DirectorRunner
-
         problem = run.problem
         engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
@@ -92,6 +91,8 @@ class CompiledBackward(Adjoint):
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
         self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        #: What the loss measures, as far as machine code has its derivatives.
+        self.seen = self.sweep.rows_of(self.measured(problem.system).measure)
         self.decided: Decided | None = None
         if run.held is not None:
             if not measured_in_machine_code(run.held, runner):
@@ -244,45 +245,57 @@ class CompiledBackward(Adjoint):
         clock, system = run.problem.clock, run.problem.system
         own = slice(0 if first == 0 else whole, None, whole)
         by_measures = slopes[(first + own.start) // whole : last // whole + 1]
-        seeds = np.zeros_like(x)
-        seeds[own] = self.measured(run.problem.system).back(
-            by_measures, x[own], turned[own], run.linear.sizes
-        )
+        loss = self._loss_slopes(by_measures, x, turned, own)
         times = clock.span(clock.before + first, clock.before + last)
         u = self._inputs(system, times)
         wanted = run.variations.samples or self._fed_otherwise or self.decided is not None
         by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
         added = self.by_parameters(x[own], turned[own], by_measures)
         if self.decided is None:
-            self._sweep(times, u, x, seeds, lam, by_u)
+            self._sweep(times, u, x, loss, lam, by_u)
         else:
             trace = self.trace[first - self.traced : last - self.traced]
             self.decided.put_inputs(u, trace)
             decisions = self.decided.of_steps(first, trace)
-            self._sweep(times, u, x, seeds, lam, by_u, decisions)
+            self._sweep(times, u, x, loss, lam, by_u, decisions)
             starts = x[:-1], turned[:-1]
             for k, more in self.decided.by_parameters(decisions, self._deciding, *starts).items():
                 added[k] += more
             by_u[:, self.runner.sampling.columns] = 0.0
         if first == 0:
-            lam += seeds[0]
+            lam += self._by_states(by_measures[:1], x[:1], turned[:1])[0]
         for k, direction in self._fed_otherwise.items():
             for weight, other in direction.nearby:
                 added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
         return added, ((times[1:] + times[:-1]) / 2, by_u)
+
+    def _loss_slopes(self, by_measures: Array, x: Array, turned: Array, own: slice) -> LossSlopes:
+        """Return the derivatives of the loss by some of the states, of what is measured of them."""
+        if self.seen is None:
+            by_states = np.zeros_like(x)
+            by_states[own] = self._by_states(by_measures, x[own], turned[own])
+            return LossSlopes(by_states=by_states)
+        by_measured = np.zeros((len(x), by_measures.shape[1]))
+        by_measured[own] = by_measures
+        return LossSlopes(measured=self.seen, by_measured=by_measured)
+
+    def _by_states(self, by_measures: Array, x: Array, turned: Array) -> Array:
+        """Return derivatives by states, of those by what is measured, by differences."""
+        system, sizes = self.run.problem.system, self.run.linear.sizes
+        return self.measured(system).back(by_measures, x, turned, sizes)
 
     def _sweep(
         self,
         times: Vector,
         u: Array,
         x: Array,
-        seeds: Array,
+        loss: LossSlopes,
         lam: Vector,
         by_u: Array,
         decisions: Decisions | None = None,
     ) -> None:
         """Go backwards in machine code, see `DirectorSweep.back`."""
-        done = self.sweep.back(times, u, x, seeds, lam, by_u, decisions)
+        done = self.sweep.back(times, u, x, loss, lam, by_u, decisions)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
             raise NoDerivativeError(

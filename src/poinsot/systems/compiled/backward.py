@@ -1,6 +1,7 @@
 """Takes runs in directors backwards in machine code: gradients by states, and by tables."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -15,17 +16,21 @@ from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
 from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
+from poinsot.kernels.sampling import MEMORY, MULTIPLIER, SIGNAL, STATE, Sampling, no_controllers
 from poinsot.parts.family import real
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
 from poinsot.systems.compiled.runner import DirectorRunner
 from poinsot.systems.directors import DirectorForm
+from poinsot.systems.measuring import Measurement, RowTables
 
 Array = NDArray[np.float64]
 
 #: What of a mechanism in directors does not depend on the inertia of bodies.
 ON_FRAMES = "constraints", "contacts", "potentials", "dampers", "inlets", "networks"
+#: Kinds of measured numbers that are not of mechanisms.
+BESIDE = STATE, SIGNAL, MEMORY
 #: So many steps are looked at beforehand, to see on which nodes forces act.
 PROBES = 3
 
@@ -36,6 +41,18 @@ def not_backwards(runner: DirectorRunner) -> str:
         if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
     return ""
+
+
+@dataclass(frozen=True, eq=False)
+class LossSlopes:
+    """Derivatives of a loss by states (steps + 1, n), or by what is measured of them, row by row.
+
+    Either may be empty.
+    """
+
+    by_states: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    measured: Sampling = field(default_factory=no_controllers)
+    by_measured: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 class DirectorSweep:
@@ -101,8 +118,7 @@ class DirectorSweep:
             shifts = 0.1 * random.standard_normal((2, system.n))
             x, lam = near + system.sizes(near) * shifts, random.standard_normal(system.n)
             nothing = np.zeros((1, system.m))
-            times, seeds = h * np.arange(2.0), np.zeros_like(x)
-            self.back(times, nothing, x, seeds, lam, np.zeros((1, 0)))
+            self.back(h * np.arange(2.0), nothing, x, LossSlopes(), lam, np.zeros((1, 0)))
         # Angles of joints are remembered by what takes the steps of the run, too.
         self.end(near, turned)
         self.by_bodies, self.by_parts = 0.0 * self.by_bodies, _emptied(self.machine.parts)
@@ -119,15 +135,15 @@ class DirectorSweep:
         times: Vector,
         u: Array,
         x: Array,
-        seeds: Array,
+        loss: LossSlopes,
         lam: Vector,
         by_u: Array,
         decisions: Decisions | None = None,
     ) -> int:
         """Make lam, the gradient by the last of states x, that by the first; return steps done.
 
-        Derivatives of the loss by states, `seeds`, are added at all but the first. What it is by
-        the numbers of tables, and by those of models near by, is kept; that by inputs is written.
+        Derivatives of the loss are added at all states but the first. What it is by the numbers of
+        tables, and by those of models near by, is kept; that by inputs is written.
         """
         asked = Sweep(
             machine=self.machine,
@@ -138,7 +154,9 @@ class DirectorSweep:
             u=u.copy(),
             y=np.zeros_like(u),
             x=x,
-            seeds=seeds,
+            seeds=loss.by_states,
+            measured=loss.measured,
+            slopes=loss.by_measured,
             lam=lam,
             acting=any(self.acting),
             families=self.families,
@@ -156,6 +174,17 @@ class DirectorSweep:
             **self.room,
         )
         return machine_code.function(self.form)(asked)[0]
+
+    def rows_of(self, measurement: Measurement) -> Sampling | None:
+        """Return what is measured as rows; None if machine code does not know their derivatives."""
+        every = measurement.rows()
+        if every is None or any(row.kind in BESIDE for row in every):
+            return None
+        own = RowTables.of(every, self.runner.bodies)
+        own.factors[:, MULTIPLIER] = self.runner.places_of(own.multipliers)
+        return no_controllers()._replace(
+            numbers=own.numbers, channels=own.channels, pulls=own.pulls, factors=own.factors
+        )
 
     # -- numbers of tables --------------------------------------------------------------------
 

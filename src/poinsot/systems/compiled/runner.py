@@ -440,9 +440,13 @@ class MechanismRunner(Runner):
         table.columns[:] = controls.columns + np.where(controls.columns < own, 0, shift)
         self.sampling, self._control_in_python = table, controls.calls_python
         self._count_turns_from_here()
-        known = {column: k for k, column in enumerate(self.places[:, 2].tolist())}
-        table.factors[:, MULTIPLIER] = [known[k] for k in controls.multipliers.tolist()]
+        table.factors[:, MULTIPLIER] = self.places_of(controls.multipliers)
         return True
+
+    def places_of(self, multipliers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which of the multipliers of joints these places in x are."""
+        known = {column: k for k, column in enumerate(self.places[:, 2].tolist())}
+        return np.array([known[k] for k in multipliers.tolist()], dtype=np.intp)
 
     @property
     def form(self) -> str:
