@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,9 +14,12 @@ from poinsot.model.equations import JointEquations
 from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse, nonzero
 from poinsot.run.problem import Problem
 from poinsot.systems.directors import DirectorForm
+from poinsot.systems.rotations.system import RotationSystem
 from poinsot.systems.start import CompletedSlopes, complete, given_twists, mass_blocks
 
 Places = NDArray[np.intp]
+#: Systems in whose states velocities are numbers of their own, in which they are linear.
+WithVelocities: TypeAlias = DirectorForm | RotationSystem
 
 #: Twists solve the equations of joints if no more than this part of the speeds is left.
 ROUNDED = 1e-10
@@ -62,7 +66,7 @@ class Slope:
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """A run in directors before its first step.
+    """A run in directors, or with velocities in body axes, before its first step.
 
     Twists at the start follow from J t = r for the least change of those that are not given, see
     `systems.start`; if they are projected, then of all. As one list of numbers these are the
@@ -72,7 +76,7 @@ class Beginning:
     ----------
     problem : Problem
         The run.
-    system : DirectorForm
+    system : DirectorForm or RotationSystem
         Its system.
     equations : JointEquations
         Those of its joints at the start.
@@ -83,7 +87,7 @@ class Beginning:
     """
 
     problem: Problem
-    system: DirectorForm
+    system: WithVelocities
     equations: JointEquations
     tables: Tables
     projected: bool
@@ -145,7 +149,7 @@ class Beginning:
         for completed in self._stages:
             twists = completed(dJ, blocks, twists, dr)
         found = self.system.state_at(self._frames, twists)
-        found[: self.system.mechanism.unknowns.n] = 0.0
+        found[: self.system.view.parts[0].n] = 0.0
         return found
 
     @cached_property

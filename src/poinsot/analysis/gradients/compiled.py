@@ -1,4 +1,4 @@
-"""The discrete adjoint in machine code: of runs in directors, by the tables of the engine.
+"""The discrete adjoint in machine code: of runs of mechanisms, by the tables of the engine.
 
 What parameters change are the numbers of tables. One sweep gives the gradient by all of these, and
 how they change with a parameter is looked up beside the run, in the models near by.
@@ -68,23 +68,20 @@ class CompiledBackward(Adjoint):
 
     def __init__(self, run: Run, bound: Bound) -> None:
         super().__init__(run, bound)
-        from poinsot.systems.compiled.backward import DirectorSweep, not_backwards
-        from poinsot.systems.compiled.runner import DirectorRunner
+        from poinsot.systems.compiled.sweeps import sweep_of
 
         problem = run.problem
         engine = run.engine(run.asked)
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
         if isinstance(runner, HostedRunner):
             raise UnableError("systems at ports, such as controllers in continuous time")
-        if not isinstance(runner, DirectorRunner):
-            raise UnableError(f"'{problem.scheme.name}' in these coordinates")
-        lacking = not_backwards(runner)
-        if lacking:
-            raise UnableError(lacking)
-        redundant = runner.system.mechanism.redundant
+        sweep = sweep_of(runner)
+        if isinstance(sweep, str):
+            raise UnableError(f"'{problem.scheme.name}': {sweep}")
+        redundant = sweep.runner.system.mechanism.redundant
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
-        self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        self.engine, self.sweep = engine, sweep
         self.whole = len(problem.clock.fractions)
         # The states of a segment are there together.
         self.block = self.whole * BLOCK
@@ -142,7 +139,7 @@ class CompiledBackward(Adjoint):
         Controllers, laws as functions, and multipliers at the start are left to others.
         """
         reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
-        alone = self.run.held is not None or bool(self.runner.parts.laws)
+        alone = self.run.held is not None or bool(self.sweep.runner.parts.laws)
         alone = alone or (reacts and self.run.problem.system.stabilised)
         sizes = np.concatenate(self.sweep.sizes)
 
@@ -241,7 +238,7 @@ class CompiledBackward(Adjoint):
     def _sweep(
         self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
     ) -> None:
-        """Go backwards in machine code, see `DirectorSweep.back`."""
+        """Go backwards in machine code, see `MechanismSweep.back`."""
         done = self.sweep.back(times, u, x, seeds, lam, by_u)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])

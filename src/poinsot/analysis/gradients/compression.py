@@ -18,7 +18,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poinsot.analysis.gradients.beginnings import Beginning, Places, Slope, Tables, together
+from poinsot.analysis.gradients.beginnings import (
+    Beginning,
+    Places,
+    Slope,
+    Tables,
+    WithVelocities,
+    together,
+)
 from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
 from poinsot.errors import PoinsotError
 from poinsot.model import Model
@@ -26,7 +33,6 @@ from poinsot.model.initial import equations_of
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
 from poinsot.run.problem import Problem
-from poinsot.systems.directors import DirectorForm
 
 #: Differences are round-off up to so many times that of the numbers.
 NOISE = 64 * EPS
@@ -129,7 +135,7 @@ class Compressed:
             return False
         told = np.array([slope.dx0 for slope in self.slopes.values()]).T @ changes
         found, scale = there[0].problem.x - base.problem.x, base.system.sizes(base.problem.x)
-        motion = slice(2 * base.system.mechanism.unknowns.n)
+        motion = slice(base.system.view.motion)
         off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
         return bool(off <= BENT * much + NOISE)
 
@@ -152,7 +158,7 @@ class Compressed:
     def _begun(self, model: object, problem: Problem) -> Beginning | None:
         """Return what a run begins with; None if its start is not that of a model's joints."""
         system, tables = problem.system, self.look(problem)
-        if not isinstance(model, Model) or not isinstance(system, DirectorForm) or tables is None:
+        if not isinstance(model, Model) or not isinstance(system, WithVelocities) or tables is None:
             return None
         equations = equations_of(model)
         elastic = len(equations.movable) < len(equations.bodies)

@@ -1,8 +1,9 @@
-"""Takes runs in directors backwards in machine code: gradients by states, and by tables."""
+"""Takes runs of mechanisms backwards in machine code: gradients by states, and by tables."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,21 @@ from poinsot.parts.family import real
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
-from poinsot.systems.compiled.runner import DirectorRunner
+from poinsot.systems.compiled.runner import DirectorRunner, MechanismRunner
 from poinsot.systems.directors import DirectorForm
+from poinsot.systems.form import MechanismForm
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions.systems import QuaternionForm
 
 Array = NDArray[np.float64]
+#: Systems whose tables are those of a mechanism.
+Tabulated: TypeAlias = MechanismForm | QuaternionForm
 
 #: So many steps are looked at beforehand, to see on which nodes forces act.
 PROBES = 3
 
 
-def not_backwards(runner: DirectorRunner) -> str:
+def not_backwards(runner: MechanismRunner) -> str:
     """Return what machine code does not take backwards, nothing if it can."""
     for family in runner.parts.families:
         if len(family) and not family.reversible:
@@ -35,20 +41,25 @@ def not_backwards(runner: DirectorRunner) -> str:
     return ""
 
 
-class DirectorSweep:
+class MechanismSweep(ABC):
     """Goes through steps of a run backwards, some at a time, the last ones first.
 
     Parameters
     ----------
-    runner : DirectorRunner
+    runner : MechanismRunner
         What has taken them.
+    system : MechanismForm or QuaternionForm
+        The system of the run, whose states are not always those of the runner.
     """
 
-    def __init__(self, runner: DirectorRunner) -> None:
-        self.runner, self.plan = runner, runner.tables()
-        self.form = "stabilised_backward" if runner.system.stabilised else "backward"
+    #: Systems whose tables are alike.
+    forms: ClassVar[type[Tabulated]]
+
+    def __init__(self, runner: MechanismRunner, system: Tabulated) -> None:
+        self.runner, self.system, self.plan = runner, system, runner.tables()
+        self.places = self.plan.places
         machine, self.work = runner.thorough_machine()
-        by_hand = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
+        by_hand = [bool(f.kernels.backward) and not runner.system.stabilised for f in FAMILIES]
         #: Which families act by numbers whose derivatives are found with models near by.
         self.acting = [
             len(family) > 0 and not known
@@ -62,8 +73,8 @@ class DirectorSweep:
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
         self.stage, self.state = runner.carried.stage.copy(), runner.rest()
-        self.by_bodies = np.zeros_like(machine.bodies.numbers)
-        self.by_parts = _emptied(machine.parts)
+        self.bodies = self.of_bodies(runner.system.mechanism)
+        self.by_bodies, self.by_parts = np.zeros_like(self.bodies), _emptied(machine.parts)
         self.room: dict[str, Array] = {
             "state": runner.rest(),
             "ahead": runner.rest(),
@@ -75,6 +86,16 @@ class DirectorSweep:
         }
         self._alive = list[Any]()
         self.use([])
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """The kernel that takes steps of this form backwards."""
+
+    @staticmethod
+    @abstractmethod
+    def of_bodies(mechanism: Mechanism) -> Array:
+        """Return the numbers of bodies by which `by_bodies` is the gradient; (bodies, k)."""
 
     def use(self, models: list[Vector]) -> None:
         """Take numbers of what acts in models near by, in whose residuals there is interest."""
@@ -91,7 +112,7 @@ class DirectorSweep:
 
         They are near a state (n,) with these angles.
         """
-        system, random = self.runner.system, np.random.default_rng(0)
+        system, random = self.system, np.random.default_rng(0)
         self.use([*models])
         for _ in range(PROBES):
             self.end(near, turned)
@@ -107,9 +128,9 @@ class DirectorSweep:
 
     def end(self, x: Vector, turned: Vector) -> None:
         """Go backwards from this state."""
-        system = self.runner.system
+        q, angles = self.system.directors(x), self.system.layout.counted(turned)
         for family in self.runner.parts.families:
-            family.start(system.directors(x), system.layout.counted(turned))
+            family.start(q, angles)
 
     def back(
         self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
@@ -123,7 +144,7 @@ class DirectorSweep:
             machine=self.machine,
             by_bodies=self.by_bodies,
             by_parts=self.by_parts,
-            places=self.plan.places,
+            places=self.places,
             times=times,
             u=u.copy(),
             y=np.zeros_like(u),
@@ -161,7 +182,7 @@ class DirectorSweep:
         these, what acts has numbers of any size, such as stiffnesses and bounds that are none: so
         points count as no larger than 1 m.
         """
-        bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
+        bodies, tables = abs(self.bodies), self.machine.parts
         parts = map(_largest_of_rows, _numbers(self._others(tables)))
         acting = _flat(map(_largest_of_rows, _numbers(self._act(tables))))
         return _flat([bodies, *parts]), np.minimum(acting, np.maximum(abs(self.own), 1.0))
@@ -171,7 +192,7 @@ class DirectorSweep:
 
         None if its tables have another structure.
         """
-        if not isinstance(system, DirectorForm):
+        if not isinstance(system, self.forms):
             return None
         mechanism, plan, families = system.mechanism, self.plan, self.runner.parts.families
         others = Parts.of(mechanism, system.layout).families
@@ -184,14 +205,13 @@ class DirectorSweep:
         ]
         if not all(map(_alike, parts, own)):
             return None
-        bodies = real(2 * mechanism.inertia, mechanism.weight)
+        bodies = self.of_bodies(mechanism)
         self._alive.append(others)  # functions that numbers are addresses of
         return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
 
-    @staticmethod
-    def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
+    def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
-        assert isinstance(system, DirectorForm)
+        assert isinstance(system, self.forms)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
     def _others(self, parts: Sequence[Any]) -> list[Any]:
@@ -227,6 +247,31 @@ class DirectorSweep:
                 for table, acts in zip(parts, self.acting, strict=True)
             )
         )
+
+
+class DirectorSweep(MechanismSweep):
+    """Goes through steps of a run in directors backwards.
+
+    Parameters
+    ----------
+    runner : DirectorRunner
+        What has taken them.
+    """
+
+    forms = DirectorForm
+
+    def __init__(self, runner: DirectorRunner) -> None:
+        super().__init__(runner, runner.system)
+
+    @property
+    def form(self) -> str:
+        """The plain form, or the stabilised one."""
+        return "stabilised_backward" if self.system.stabilised else "backward"
+
+    @staticmethod
+    def of_bodies(mechanism: Mechanism) -> Array:
+        """Return 2 m, 2 E_i and the gradient of gravity."""
+        return real(2 * mechanism.inertia, mechanism.weight)
 
 
 def _emptied(table: Any) -> Any:

@@ -1,0 +1,84 @@
+"""Takes runs in quaternions backwards in machine code, and those that are converted to these."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from poinsot.bodies.quaternions_backward import WIDTH
+from poinsot.kernels import tables
+from poinsot.parts.family import real
+from poinsot.ph.matrices import Vector
+from poinsot.systems.compiled.backward import MechanismSweep, Tabulated
+from poinsot.systems.compiled.motions import InBodyAxes, InQuaternions, Motions
+from poinsot.systems.compiled.quaternions import QuaternionRunner
+from poinsot.systems.compiled.rotations import RotationRunner
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions.systems import QuaternionForm
+from poinsot.systems.rotations.system import RotationSystem
+
+Array = NDArray[np.float64]
+
+
+def not_in_hamiltons_form(runner: QuaternionRunner) -> str:
+    """Return in what respect steps are not those that machine code takes back, if in any."""
+    turning = runner.turning
+    if turning.form != tables.HAMILTON:
+        return "Livens' form"
+    return "" if turning.mean else "lever arms of mean quaternions"
+
+
+class TurningSweep(MechanismSweep):
+    """Goes through steps of Hamilton's form with mean lever arms backwards.
+
+    Parameters
+    ----------
+    runner : QuaternionRunner
+        What has taken them.
+    system : QuaternionForm or RotationSystem
+        The system of the run.
+    motions : Motions
+        What its states are.
+    """
+
+    form = "quaternions_backward"
+
+    def __init__(self, runner: QuaternionRunner, system: Tabulated, motions: Motions) -> None:
+        super().__init__(runner, system)
+        self.motions, self.places = motions, self.places.copy()
+        self.places[:, 2] = motions.count * WIDTH + self.places[:, 2] - runner.turning.first
+
+    @staticmethod
+    def of_bodies(mechanism: Mechanism) -> Array:
+        """Return 2 m, moments of inertia and the gradient of gravity."""
+        return real(2 * mechanism.masses, mechanism.moments, mechanism.weight)
+
+    def back(
+        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+    ) -> int:
+        """Make lam, the gradient by the last of states x, that by the first; return steps done."""
+        by, motion = self.by_bodies, self.motions.of(x)
+        own, some = np.zeros_like(motion), np.any(seeds != 0, axis=1)
+        some[0] = False
+        if some.any():
+            own[some] = self.motions.gradient(x[some], motion[some], seeds[some], by)
+        inner = self.motions.gradient(x[-1:], motion[-1:], lam[None], by)[0]
+        done = super().back(times, u, motion, own, inner, by_u)
+        lam[:] = self.motions.gradient_by_state(x[:1], motion[:1], inner[None], by)[0]
+        return done
+
+
+class QuaternionSweep(TurningSweep):
+    """Goes through steps of a run in quaternions backwards."""
+
+    forms = QuaternionForm
+
+    def __init__(self, runner: QuaternionRunner) -> None:
+        super().__init__(runner, runner.system, InQuaternions(runner.system))
+
+
+class RotationSweep(TurningSweep):
+    """Goes through steps of a run with velocities in body axes backwards."""
+
+    forms = RotationSystem
+
+    def __init__(self, runner: RotationRunner) -> None:
+        super().__init__(runner.inner, runner.system, InBodyAxes(runner.system))
