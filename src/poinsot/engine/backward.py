@@ -201,7 +201,7 @@ def _begin(job: Sweep, spins: Spins | None, n: int, h: float) -> None:
     if spins is None:
         begin_backward(places, h, job.x[n + 1], job.stage, job.lam, job.mu)
     else:
-        begin_turning(places, h, job.state, job.stage, job.lam, job.mu)
+        begin_turning(places, spins, h, job.state, job.stage, job.lam, job.mu)
 
 
 @inline

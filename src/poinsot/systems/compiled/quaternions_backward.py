@@ -1,5 +1,7 @@
 """Takes runs in quaternions backwards in machine code, and those that are converted to these."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,16 +20,8 @@ from poinsot.systems.rotations.system import RotationSystem
 Array = NDArray[np.float64]
 
 
-def not_in_hamiltons_form(runner: QuaternionRunner) -> str:
-    """Return in what respect steps are not those that machine code takes back, if in any."""
-    turning = runner.turning
-    if turning.form != tables.HAMILTON:
-        return "Livens' form"
-    return "" if turning.mean else "lever arms of mean quaternions"
-
-
 class TurningSweep(MechanismSweep):
-    """Goes through steps of Hamilton's form with mean lever arms backwards.
+    """Goes through steps with mean lever arms backwards.
 
     Parameters
     ----------
@@ -67,12 +61,25 @@ class TurningSweep(MechanismSweep):
 
 
 class QuaternionSweep(TurningSweep):
-    """Goes through steps of a run in quaternions backwards."""
+    """Goes through steps of a run in quaternions backwards.
+
+    Auxiliary unknowns change nothing in steps, and do without nodes here.
+    """
 
     forms = QuaternionForm
 
     def __init__(self, runner: QuaternionRunner) -> None:
-        super().__init__(runner, runner.system, InQuaternions(runner.system))
+        self.taken, own = runner, runner
+        if runner.turning.auxiliary != tables.SHORTEST:
+            scheme = replace(runner.scheme, condensation="null-space")
+            own = QuaternionRunner(runner.system, scheme, runner.x, runner.h, runner.options)
+        super().__init__(own, runner.system, InQuaternions(runner.system))
+
+    def end(self, x: Vector, turned: Vector) -> None:
+        """Go backwards from this state, with those constraints left out that the run left out."""
+        super().end(x, turned)
+        (node, slot), (there, at) = (places[:, :2].T for places in (self.places, self.taken.places))
+        self.machine.repeated.out[node, slot] = self.taken.machine.repeated.out[there, at]
 
 
 class RotationSweep(TurningSweep):

@@ -4,11 +4,7 @@ from poinsot.ph.runner import Runner
 from poinsot.systems.compiled.backward import DirectorSweep, MechanismSweep, not_backwards
 from poinsot.systems.compiled.floating import FloatingRunner
 from poinsot.systems.compiled.quaternions import QuaternionRunner
-from poinsot.systems.compiled.quaternions_backward import (
-    QuaternionSweep,
-    RotationSweep,
-    not_in_hamiltons_form,
-)
+from poinsot.systems.compiled.quaternions_backward import QuaternionSweep, RotationSweep
 from poinsot.systems.compiled.rotations import RotationRunner
 from poinsot.systems.compiled.runner import DirectorRunner
 
@@ -22,7 +18,8 @@ def sweep_of(runner: Runner | None) -> MechanismSweep | str:
             return not_backwards(runner) or DirectorSweep(runner)
         case RotationRunner():
             return not_backwards(runner.inner) or RotationSweep(runner)
+        case QuaternionRunner() if not runner.turning.mean:
+            return "lever arms of mean quaternions"
         case QuaternionRunner():
-            lacking = not_in_hamiltons_form(runner) or not_backwards(runner)
-            return lacking or QuaternionSweep(runner)
+            return not_backwards(runner) or QuaternionSweep(runner)
     return "these coordinates"
