@@ -122,10 +122,12 @@ def matrix_to_quat(R: ArrayLike) -> Array:
 def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the product of two quaternions, scalar first: R(a b) = R(a) R(b); (..., 4)."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    w = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
-    v = aw * bv + bw * av + np.cross(av, bv)
-    return np.concatenate([w, v], axis=-1)
+    (aw, ax, ay, az), (bw, bx, by, bz) = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    w = aw * bw - (ax * bx + ay * by + az * bz)
+    x = aw * bx + bw * ax + (ay * bz - az * by)
+    y = aw * by + bw * ay + (az * bx - ax * bz)
+    z = aw * bz + bw * az + (ax * by - ay * bx)
+    return np.stack([w, x, y, z], axis=-1)
 
 
 def quat_conjugate(quat: ArrayLike) -> Array:

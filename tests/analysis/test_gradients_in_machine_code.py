@@ -119,6 +119,72 @@ def test_gradients_of_random_mechanisms_are_those_of_the_reference_and_of_runs(s
     assert abs(along - slope) < 1e-7 * size
 
 
+#: Runs whose bodies turn by quaternions in the engine.
+TURNING = (
+    {"coordinates": "rotations"},
+    {"coordinates": "rotations-quaternion"},
+    {"coordinates": "rotations-euler"},
+    {"scheme": "emh-mean"},
+    {"scheme": "eml-mean"},
+)
+
+
+@laws(8)
+@given(seeds)
+def test_gradients_of_random_mechanisms_in_other_coordinates_are_those_of_runs(seed):
+    plan, random = random_plan(seed)
+    model, of = plan.model(), loss(plan)
+    paths = [p for p in parameters(plan, random) if not p.endswith("axis")]
+    how = {"h": H, "t_end": H * STEPS, "engine": "compiled", **TURNING[seed // 4 % len(TURNING)]}
+    known = Parameters.of(model, paths)
+    # Loops stay closed.
+    moved = paths[:3] if len(plan.joints) > len(plan.bodies) else paths
+    direction = {p: random.uniform(-1, 1, np.shape(known.values[p])) for p in moved}
+    found = ps.gradient(model, of, paths, **how)
+
+    def value(step):
+        other = known.model({p: known.values[p] + step * dp for p, dp in direction.items()})
+        return ps.gradient(other, of, {}, newton=ps.Newton(rtol=1e-13), **how).value
+
+    slope = sum(weight * value(k * 1e-3) / 1e-3 for k, weight in WEIGHTS.items())
+    along = sum(np.sum(found[p] * dp) for p, dp in direction.items())
+    assert found.engine == "compiled"
+    assert abs(along - slope) < 1e-7 * max(1.0, np.max(abs(found.flat)))
+
+
+def top_and_ball(values):
+    """A top, whose principal axes and start depend on values, and a ball on a spring."""
+    model = ps.Model(gravity=(0.3, 0.2, -9.81))
+    product, turn, spin = (values[name] for name in ("product", "turn", "spin"))
+    tensor = [[0.02, product, 0.0], [product, 0.03, 0.001], [0.0, 0.001, 0.025]]
+    shape = ps.RigidBody(mass=values["mass"], inertia=tensor)
+    at = {"rotation": ps.Rotation.from_axis_angle((1, 2, 3), turn), "position": (0.1, 0.2, 0.3)}
+    top = model.add_body("top", shape, angular_velocity=(1, spin, 3), **at)
+    at = {"position": (0.5, 0.1, 0.2), "velocity": (0.3, 0, 0)}
+    ball = model.add_body("ball", ps.PointMass(mass=values["weight"]), **at)
+    model.add_joint("tip", ps.Spherical(model.ground, top, point=(0, 0, 0)))
+    ends = {"point_a": (0.2, 0.2, 0.3), "point_b": (0.5, 0.1, 0.2)}
+    model.add_force("spring", ps.Spring(top, ball, **ends, stiffness=30.0, damping=0.1))
+    return model
+
+
+@pytest.mark.parametrize("how", TURNING)
+def test_what_states_are_depends_on_inertia_and_on_the_start(how):
+    of = Final("top.rotation.xy + top.angular_velocity.z") + Integral("ball.velocity.x**2")
+    values = {"product": 0.003, "turn": 0.4, "spin": -2.0, "mass": 1.1, "weight": 0.4}
+    how = {"h": H, "t_end": H * STEPS, "engine": "compiled", **how}
+    found = ps.gradient(top_and_ball, of, values, **how)
+
+    def loss_at(name, k):
+        other = {**values, name: values[name] * (1 + 1e-3 * k)}
+        newton = ps.Newton(rtol=1e-13)
+        return ps.gradient(lambda given: top_and_ball(other), of, {}, newton=newton, **how).value
+
+    for name, value in values.items():
+        slope = sum(weight * loss_at(name, k) for k, weight in WEIGHTS.items()) / (1e-3 * value)
+        assert found[name] == pytest.approx(slope, rel=1e-8)
+
+
 def cart(damping=0.3, stiffness=20.0, start=0.3, motor=None):
     """A cart on a rail with a pendulum, a motor and a spring."""
     model = ps.Model(gravity=(0, 0, -9.81))
@@ -138,22 +204,24 @@ def test_reactions_samples_of_inputs_and_substeps_go_backwards_in_machine_code()
     how = {"h": 0.02, "t_end": 0.1, "inputs": {"motor": ps.Table(times, np.sin(9 * times))}}
     of = Final("pin**2 + 0.01*pin.force_2") + Integral("rail.rate**2")
     paths = ["inputs.motor", "joints.pin.point.z", "forces.spring.stiffness", "initial.pin"]
-    for scheme in ("ph-mp", "ph-mp-4", "ph-mp-ggl"):
+    cases = [{"scheme": scheme} for scheme in ("ph-mp", "ph-mp-4", "ph-mp-ggl", "emh-mean")]
+    for case in [*cases, {"coordinates": "rotations"}]:
         found, expected = (
-            ps.gradient(cart(damping=0), of, paths, scheme=scheme, engine=engine, **how)
+            ps.gradient(cart(damping=0), of, paths, engine=engine, **case, **how)
             for engine in ("compiled", "reference")
         )
+        assert (found.engine, expected.engine) == ("compiled", "reference")
         np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-9, atol=1e-10)
 
 
-@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
-def test_segments_of_a_long_run_are_taken_again(monkeypatch, scheme):
+@pytest.mark.parametrize("case", [{}, {"scheme": "ph-mp-ggl"}, *TURNING])
+def test_segments_of_a_long_run_are_taken_again(monkeypatch, case):
     monkeypatch.setattr("poinsot.analysis.gradients.compiled.TOGETHER", 7)
     model = cart()
     model.add_force("dry", ps.JointFriction("pin", coulomb=0.3, viscous=0.02))
     model.add_force("bushing", bushing(model))
     of, paths = Final("pin") + Integral("rail**2"), ["bodies.pole.mass", "forces.dry.coulomb"]
-    how = {"h": 0.01, "t_end": 0.5, "engine": "compiled", "scheme": scheme}
+    how = {"h": 0.01, "t_end": 0.5, "engine": "compiled", **case}
     whole = ps.gradient(model, of, paths, **how)
     least = ps.gradient(model, of, paths, memory=1e3, **how)
     assert least.value == whole.value
@@ -163,6 +231,14 @@ def test_segments_of_a_long_run_are_taken_again(monkeypatch, scheme):
 def bushing(model):
     stiff = {"stiffness": (9, 9, 9, 1, 1, 1), "damping": (1, 1, 1, 0, 0, 0)}
     return ps.Bushing(model.body("cart"), model.body("pole"), point=(0, 0, 0), **stiff)
+
+
+def test_substeps_of_quaternions_are_those_of_runs():
+    model, of = cart(damping=0), Final("pin**2 + 0.01*pin.force_2") + Integral("rail.rate**2")
+    how = {"h": 0.02, "t_end": 0.1, "engine": "compiled", "scheme": "emh-mean-4"}
+    for path in ("initial.pin", "forces.spring.stiffness", "bodies.pole.mass"):
+        slope = slope_of_runs(model, of, path, (), **how)
+        assert ps.gradient(model, of, path, **how)[path] == pytest.approx(slope, rel=1e-9)
 
 
 def test_friction_that_sticks_has_a_derivative():
@@ -182,8 +258,8 @@ def test_friction_that_sticks_has_a_derivative():
         assert found[path] == pytest.approx(slope, rel=1e-8)
 
 
-@pytest.mark.parametrize("scheme", ["ph-mp", "ph-mp-ggl"])
-def test_angles_are_counted_over_turns_on_the_way_back(scheme):
+@pytest.mark.parametrize("case", [{}, {"scheme": "ph-mp-ggl"}, *TURNING])
+def test_angles_are_counted_over_turns_on_the_way_back(case):
     """A wheel that turns by 0.4 turns in a step winds up a spring."""
     model = ps.Model()
     shape = ps.Cylinder(mass=1.0, radius=0.2, length=0.1)
@@ -192,7 +268,7 @@ def test_angles_are_counted_over_turns_on_the_way_back(scheme):
     model.add_force("spring", ps.JointSpring("axle", stiffness=0.5, rest=1.0))
     model.add_force("friction", ps.JointFriction("axle", coulomb=0.3, viscous=0.01))
     of, paths = Final("axle + axle.rate"), ["forces.spring.stiffness", "forces.spring.rest"]
-    how = {"h": 0.02, "t_end": 0.4, "scheme": scheme}
+    how = {"h": 0.02, "t_end": 0.4, **case}
     found, expected = (
         ps.gradient(model, of, [*paths, "bodies.wheel.mass"], engine=engine, **how)
         for engine in ("compiled", "reference")
@@ -257,8 +333,8 @@ def test_laws_that_are_functions_are_asked_again_on_the_way_back(kind):
         model.move("pin", to=values["angle"])
         return model
 
-    for scheme in ("ph-mp", "ph-mp-ggl"):
-        how = {"h": 0.02, "t_end": 0.2, "scheme": scheme}
+    for case in ({}, {"scheme": "ph-mp-ggl"}, {"coordinates": "rotations"}):
+        how = {"h": 0.02, "t_end": 0.2, **case}
         found, expected = (
             ps.gradient(built, Final("pin"), {"gain": 3.0, "angle": 0.3}, engine=engine, **how)
             for engine in ("compiled", "reference")
@@ -279,8 +355,8 @@ def test_light_bodies_between_heavy_ones_have_derivatives():
         before = body
     model.add_joint("J3", ps.Spherical(before, model.ground, point=points[3]))
     paths = [f"bodies.bar{k}.mass" for k in range(3)] + ["gravity", "joints.J1.point"]
-    for scheme in ("ph-mp", "ph-mp-ggl"):
-        how = {"h": 0.01, "t_end": 0.05, "scheme": scheme}
+    for case in ({}, {"scheme": "ph-mp-ggl"}, {"coordinates": "rotations"}):
+        how = {"h": 0.01, "t_end": 0.05, **case}
         found, expected = (
             ps.gradient(model, Final("bar1.position.z"), paths, engine=engine, **how)
             for engine in ("compiled", "reference")
@@ -304,7 +380,7 @@ def slope_of_runs(model, of, path, index, **how):
     """The derivative by a number of a parameter from converged runs."""
     known = Parameters.of(model, [path])
     value, slope = known.values[path], 0.0
-    change = 1e-3 * np.max(abs(value))
+    change = 1e-3 * (np.max(abs(value)) or 1.0)
     for k, weight in WEIGHTS.items():
         other = value.copy()
         other[index] += k * change
@@ -361,7 +437,7 @@ def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_
     cases = [
         (model, {}, "Relaxations"),
         (controlled, {}, "systems at ports"),
-        (cart(), {"coordinates": "rotations"}, "in these coordinates"),
+        (cart(), {"scheme": "emh"}, "lever arms"),
     ]
     for each, options, words in cases:
         found = ps.gradient(each, Final("rail"), "bodies.pole.mass", **options, **how)

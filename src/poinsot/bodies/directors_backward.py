@@ -129,8 +129,13 @@ def spin_of(D: Mat, V: Mat) -> Vec:
 @arithmetic
 def _solved(X: Mat, D: Mat, V: Mat) -> Vec:
     A = plus(plus(outer(X[0], D[0]), outer(X[1], D[1])), outer(X[2], D[2]))
-    moment = add(add(cross(X[0], V[0]), cross(X[1], V[1])), cross(X[2], V[2]))
-    return apply(inverse_by_rows(minus(times(trace(A), UNIT), A)), moment)
+    return apply(inverse_by_rows(minus(times(trace(A), UNIT), A)), moment(X, V))
+
+
+@arithmetic
+def moment(D: Mat, G: Mat) -> Vec:
+    """Return the sum of d_i x g_i."""
+    return add(add(cross(D[0], G[0]), cross(D[1], G[1])), cross(D[2], G[2]))
 
 
 @arithmetic
@@ -186,8 +191,7 @@ def _turned_back(h: float, w: Vec, a: Vec, D: Mat, by_D1: Mat, by_V1: Mat) -> tu
     z = turn_back(a, scale(2.0, add(by_D1[2], cross(by_V1[2], w))))
     T = x, y, z
     G = plus(times(2.0, by_V1), times(0.5 * h, T))
-    by_w = add(add(cross(D[0], G[0]), cross(D[1], G[1])), cross(D[2], G[2]))
-    return by_w, minus(T, by_D1)
+    return moment(D, G), minus(T, by_D1)
 
 
 @inline

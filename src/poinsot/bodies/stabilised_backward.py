@@ -15,6 +15,7 @@ turn and g' by their angular velocity w as
 from poinsot.bodies.directors_backward import (
     TURN,
     matrix_at,
+    moment,
     put_at,
     put_matrix_at,
     spin_of,
@@ -87,7 +88,7 @@ def load_stabilised(
             put_matrix(ahead, b, RATES, V1)
             gain = times(1.0 / h, minus(D1, D0))
             put(stage, b, tables.W, spin_of(times(0.5, plus(D0, D1)), gain))
-            put(stage, b, tables.W1, scale(0.5, _moment(D1, V1)))
+            put(stage, b, tables.W1, scale(0.5, moment(D1, V1)))
 
 
 @kernel
@@ -105,9 +106,9 @@ def begin_stabilised(
             (_, w), (_, w1) = twist(stage, b), twist_at_end(stage, b)
             D1, a = matrix(ahead, b, DIRECTORS), scale(0.5 * h, w)
             by_D1, by_V1 = matrix_at(lam, q + TURN), matrix_at(lam, q + n + TURN)
-            turn = add(_moment(D1, by_D1), _moment(D1, _crossed(by_V1, w1)))
+            turn = add(moment(D1, by_D1), moment(D1, _crossed(by_V1, w1)))
             put(mu, places[b, KR], 0, scale(h / (1.0 + dot(a, a)), sub(turn, cross(a, turn))))
-            put(mu, places[b, R], 0, _moment(D1, by_V1))
+            put(mu, places[b, R], 0, moment(D1, by_V1))
 
 
 @kernel
@@ -153,7 +154,7 @@ def exchange_ends(places: Array, mu: Array, state: Array, stage: Array) -> None:
         put(stage, b, tables.V1, v0)
         if places[b, R] < places[count, R]:
             put(mu, places[b, R], 0, scale(-1.0, vector(mu, places[b, R], 0)))
-            put(stage, b, tables.W1, scale(0.5, _moment(matrix(state, b, DIRECTORS), V0)))
+            put(stage, b, tables.W1, scale(0.5, moment(matrix(state, b, DIRECTORS), V0)))
 
 
 @kernel
@@ -178,16 +179,10 @@ def end_stabilised(
             turn = turn_at_start(h, scale(0.5 * h, w), vector(ends, places[b, KR], 0))
             total += by_w0[0] + by_w0[1] + by_w0[2] + turn[0] + turn[1] + turn[2]
             by_V0 = times(0.5, _crossed_with(by_w0, D0))
-            turn = sub(turn, _moment(D0, _crossed(by_V0, w0)))
+            turn = sub(turn, moment(D0, _crossed(by_V0, w0)))
             put_matrix_at(lam, q + TURN, times(0.5, _crossed_with(turn, D0)))
             put_matrix_at(lam, q + n + TURN, by_V0)
     return total
-
-
-@arithmetic
-def _moment(D: Mat, G: Mat) -> Vec:
-    """Return the sum of d_i x g_i."""
-    return add(add(cross(D[0], G[0]), cross(D[1], G[1])), cross(D[2], G[2]))
 
 
 @arithmetic

@@ -38,6 +38,13 @@ from poinsot.bodies.directors_backward import (
     turn_around,
 )
 from poinsot.bodies.in_directors import free_bodies, stabilised_bodies
+from poinsot.bodies.in_quaternions import quaternion_bodies
+from poinsot.bodies.quaternions_backward import (
+    begin_turning,
+    end_turning,
+    load_turning,
+    subtract_turning,
+)
 from poinsot.bodies.stabilised_backward import (
     add_numbers,
     begin_stabilised,
@@ -60,7 +67,7 @@ from poinsot.engine.families import (
     start_one,
     unfold,
 )
-from poinsot.engine.job import Machine, Work
+from poinsot.engine.job import Machine, Work, in_quaternions
 from poinsot.engine.measure_backward import measure_back
 from poinsot.engine.redundant import hold
 from poinsot.engine.tiles import (
@@ -75,7 +82,7 @@ from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.sampling import Sampling
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Rows4, Rows12
+from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Rows4, Rows12, Spins
 
 
 class Sweep(NamedTuple):
@@ -177,28 +184,78 @@ def _take_back(job: Sweep, stabilised: Array, n: int, h: float) -> float:
 @kernel
 def _plain(job: Sweep, n: int, h: float) -> float:
     """Go back by a step of the plain form."""
-    machine, x, lam, mu = job.machine, job.x, job.lam, job.mu
-    bodies, stage = machine.bodies.places, job.stage
-    load_motion(bodies, x[n], x[n + 1], job.state, stage)
-    place_end(bodies, x[n + 1], job.ahead)
+    machine, mu = job.machine, job.mu
+    _load(job, machine.spins, n, h)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
     _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
-    begin_backward(bodies, h, x[n + 1], stage, lam, mu)
+    _begin(job, machine.spins, n, h)
     _take_multipliers(job, h)
     fold(machine.parts, machine.bodies, mu)
     _solve(job)
     unfold(machine.parts, machine.bodies, mu)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     backward(machine.parts, job.by_parts, step, mu, job.frames)
-    total: float = end_backward(machine.bodies, job.by_bodies, h, x[n], stage, mu, job.frames, lam)
+    total = _end(job, machine.spins, n, h)
     if job.acting:
         _by_numbers(job, n, step)
         _by_ends(job, n, h)
     return total
+
+
+@inline
+def _load(job: Sweep, spins: Spins | None, n: int, h: float) -> None:
+    """Set both ends of a step and its unknowns, in the plain form."""
+    places, x0, x1 = job.machine.bodies.places, job.x[n], job.x[n + 1]
+    if spins is None:
+        load_motion(places, x0, x1, job.state, job.stage)
+        place_end(places, x1, job.ahead)
+    else:
+        load_turning(places, spins, h, x0, x1, job.state, job.ahead, job.stage)
+
+
+@inline
+def _begin(job: Sweep, spins: Spins | None, n: int, h: float) -> None:
+    """Go from the gradient by the end of a step to that by its unknowns, in the plain form."""
+    places = job.machine.bodies.places
+    if spins is None:
+        begin_backward(places, h, job.x[n + 1], job.stage, job.lam, job.mu)
+    else:
+        begin_turning(places, spins, h, job.state, job.stage, job.lam, job.mu)
+
+
+@inline
+def _end(job: Sweep, spins: Spins | None, n: int, h: float) -> float:
+    """Subtract what bodies are by the start of a step and by their numbers, in the plain form."""
+    bodies, by, stage, mu, frames = job.machine.bodies, job.by_bodies, job.stage, job.mu, job.frames
+    if spins is None:
+        return end_backward(bodies, by, h, job.x[n], stage, mu, frames, job.lam)
+    state, ahead = job.state, job.ahead
+    return end_turning(bodies, spins, by, h, state, ahead, stage, mu, frames, job.lam)
+
+
+@inline
+def _subtract_ends(job: Sweep, spins: Spins | None, h: float) -> None:
+    """Subtract what is known by both ends of a step, in the plain form."""
+    places = job.machine.bodies.places
+    if spins is None:
+        subtract_ends(places, h, job.state, job.stage, job.ends, job.lam)
+    else:
+        subtract_turning(places, h, job.stage, job.ends, job.lam)
+
+
+@inline
+def _free_bodies(machine: Machine, spins: Spins | None, step: Step, tiles: Array) -> None:
+    """Set what bodies put into residual and tiles of the plain form."""
+    bodies, h, length, state, stage = machine.bodies, step.h, step.length, step.state, step.stage
+    if spins is None:
+        free_bodies(bodies, h, length, state, stage, step.x, tiles, step.sizes)
+    else:
+        more, x, sizes = machine.auxiliary, step.x, step.sizes
+        quaternion_bodies(bodies, spins, more, h, length, state, stage, x, tiles, sizes)
 
 
 @kernel
@@ -242,7 +299,7 @@ def _step(job: Sweep, n: int, h: float, state: Array) -> Step:
         machine.speeds,
         0.0,
         machine.arms_at,
-        False,
+        in_quaternions(machine.spins),
         job.u[n],
         job.y[n],
         state,
@@ -310,8 +367,7 @@ def _linearise_plain(job: Sweep, step: Step) -> None:
     """Set the matrix of the plain form; what has no derivatives by hand is in `tiles`, too."""
     machine, matrix, tiles = job.machine, job.work.tiles, job.tiles
     clear(machine.template, matrix)
-    bodies, h, length = machine.bodies, step.h, step.length
-    free_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+    _free_bodies(machine, machine.spins, step, matrix)
     act_by_hand(machine.parts, step, matrix)
     if job.acting:
         _act_on_ends(job, step)
@@ -353,12 +409,12 @@ def _asked(machine: Machine) -> int:
 @kernel
 def _by_ends(job: Sweep, n: int, h: float) -> None:
     """Subtract from lam what families without own derivatives add to mu times residuals."""
-    bodies, schedule = job.machine.bodies.places, job.machine.schedule
+    machine, bodies, schedule = job.machine, job.machine.bodies.places, job.machine.schedule
     mu, ends, stage, tiles = job.mu, job.ends, job.stage, job.tiles
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(schedule, tiles, mu, ends)
-    start(job.machine.parts, job.ahead)
+    start(machine.parts, job.ahead)
     turn_around(stage)
     _turn_impulses(job)
     _act_on_ends(job, _step(job, n, -h, job.ahead))
@@ -368,8 +424,8 @@ def _by_ends(job: Sweep, n: int, h: float) -> None:
             mu[i, slot] *= -1.0
     multiply_transposed(schedule, tiles, mu, ends)
     turn_around(stage)
-    start(job.machine.parts, job.state)  # angles are followed from step to step
-    subtract_ends(bodies, h, job.state, stage, ends, job.lam)
+    start(machine.parts, job.state)  # angles are followed from step to step
+    _subtract_ends(job, machine.spins, h)
 
 
 @kernel

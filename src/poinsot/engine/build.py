@@ -24,7 +24,14 @@ from poinsot.errors import BuildError
 from poinsot.interrupts import held_back
 
 #: In the order in which they are built: those that share most kernels follow each other.
-ORDER = ("plain", "backward", "quaternions", "stabilised", "stabilised_backward")
+ORDER = (
+    "plain",
+    "backward",
+    "quaternions",
+    "quaternions_backward",
+    "stabilised",
+    "stabilised_backward",
+)
 #: About so many kernels are compiled, and it takes so long [s].
 KERNELS, DURATION = 448, 125.0
 #: This module, which may run as `__main__`.

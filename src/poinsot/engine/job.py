@@ -161,6 +161,12 @@ class Job(NamedTuple):
 
 
 @inline
+def in_quaternions(spins: Spins | None) -> bool:
+    """Tell whether bodies turn by quaternions."""
+    return spins is not None
+
+
+@inline
 def account(
     job: Job, n: int, H: float, h: float, power: float, iterations: int, residual: float
 ) -> None:

@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 from poinsot.engine.calls import pack
 
 #: Forms of the equations, each a kernel of its own; and the fields of a machine that it lacks. The
-#: last ones take steps of the plain and of the stabilised form backwards, see `engine.backward`.
+#: last ones take steps of the others backwards, see `engine.backward`.
 FORMS: Mapping[str, tuple[str, ...]] = {
     "plain": ("stabilised", "spins"),
     "stabilised": ("spins",),
     "quaternions": ("stabilised",),
     "backward": ("stabilised", "spins"),
     "stabilised_backward": ("spins",),
+    "quaternions_backward": ("stabilised",),
 }
 
 #: What the name of a form ends in, if it is for many runs side by side.

@@ -8,7 +8,7 @@ from poinsot.engine import DRIFT
 from poinsot.engine.control import control
 from poinsot.engine.extrapolation import extrapolate, go_back
 from poinsot.engine.families import accept, end, ended, energy, save
-from poinsot.engine.job import Job, Machine, Run, account
+from poinsot.engine.job import Job, Machine, Run, account, in_quaternions
 from poinsot.engine.prediction import predict
 from poinsot.engine.step import take_step
 from poinsot.engine.turn_counters import count_turns, read_turns
@@ -46,7 +46,7 @@ def run(job: Job) -> tuple[int, int]:
             machine.speeds,
             DRIFT / h,
             machine.arms_at,
-            _in_quaternions(machine.spins),
+            in_quaternions(machine.spins),
             job.u[n],
             job.y[n],
             state,
@@ -126,11 +126,6 @@ def _predict(
     nearer = predict(carried.past, stage, 0, V, weights[0, k], slot, trusted)
     predict(carried.past_multiplier, multiplier, joints, 0, weights[1, k], slot, trusted)
     order[0] = 1 if nearer else 0
-
-
-@inline
-def _in_quaternions(spins: Spins | None) -> bool:
-    return spins is not None
 
 
 @inline

@@ -16,6 +16,12 @@ def product(a: Quat, b: Quat) -> Quat:
 
 
 @arithmetic
+def conjugate(a: Quat) -> Quat:
+    """Return conj(a)."""
+    return a[0], scale(-1.0, a[1])
+
+
+@arithmetic
 def inner(a: Quat, b: Quat) -> Vec:
     """Return the vector part of conj(a) b, which is G(a) b."""
     return axpy(a[0], b[1], sub(scale(-b[0], a[1]), cross(a[1], b[1])))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import is_
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from poinsot.systems.rotations.system import RotationSystem, rotation_system
 #: A body that is heavier than this by its density may have its lengths in millimetres [kg].
 HEAVY = 1e6
 
+MechanismT = TypeVar("MechanismT", bound=DirectorForm | RotationSystem)
 #: What a model compiles to.
 System: TypeAlias = (
     DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem | FloatingSystem
@@ -128,7 +129,7 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     return director_system(*known, stabilised=stabilised)
 
 
-def compiled_near(model: Contents, like: Contents, system: DirectorForm) -> DirectorForm:
+def compiled_near(model: Contents, like: Contents, system: MechanismT) -> MechanismT:
     """Return the system of a model whose parts are those of another one, some with other numbers.
 
     The other one has a system, whose inputs and start are taken.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from poinsot.model.equations import JointEquations
 from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse
 from poinsot.systems.directors import DirectorForm
+from poinsot.systems.rotations.system import RotationSystem
 from poinsot.systems.start import (
     CompletedSlopes,
     MatrixSlopes,
@@ -23,6 +24,8 @@ from poinsot.systems.start import (
 Places: TypeAlias = NDArray[np.intp]
 #: To which parameter each of some numbers belongs, -1 for none, and derivatives by it.
 Owned: TypeAlias = tuple[Places, Vector]
+#: Systems in whose states velocities are numbers of their own, in which they are linear.
+WithVelocities: TypeAlias = DirectorForm | RotationSystem
 
 #: Twists solve the equations of joints if no more than this part of the speeds is left.
 ROUNDED = 1e-10
@@ -69,7 +72,7 @@ class Slope:
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """A run in directors before its first step.
+    """A run in directors, or with velocities in body axes, before its first step.
 
     Twists at the start follow from J t = r for the least change of those that are not given, see
     `systems.start`; if they are projected, then of all. As one list of numbers these are the
@@ -77,7 +80,7 @@ class Beginning:
 
     Parameters
     ----------
-    system : DirectorForm
+    system : DirectorForm or RotationSystem
         Its system.
     frames : (12 bodies,)
         Where bodies are.
@@ -89,13 +92,15 @@ class Beginning:
         Whether velocities are projected.
     """
 
-    system: DirectorForm
+    system: WithVelocities
     frames: Vector
     equations: JointEquations
     tables: Tables
     projected: bool
 
-    def near(self, system: DirectorForm, equations: JointEquations, tables: Tables) -> Self | None:
+    def near(
+        self, system: WithVelocities, equations: JointEquations, tables: Tables
+    ) -> Self | None:
         """Return what begins at the same place; None if it has not as many numbers."""
         other = replace(self, system=system, equations=equations, tables=tables)
         ours, theirs = self.equations, equations
@@ -182,7 +187,7 @@ class Beginning:
         dr, twists = _columns(*rates, count), _columns(*given, count)
         for completed in self._stages:
             twists = completed(dJ, dM, twists, dr)
-        first = self.system.mechanism.unknowns.n
+        first = self.system.view.parts[0].n
         for j in np.flatnonzero(twists.any(axis=0)):
             found[j, first:] = self.system.state_at(self.frames, twists[:, j])[first:]
         return found

@@ -1,4 +1,4 @@
-"""The discrete adjoint in machine code: of runs in directors, by the tables of the engine.
+"""The discrete adjoint in machine code: of runs of mechanisms, by the tables of the engine.
 
 What parameters change are the numbers of tables. One sweep gives the gradient by all of these, and
 how they change with a parameter is looked up beside the run, in the models near by.
@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint, alike
-from poinsot.analysis.gradients.beginnings import Tables
+from poinsot.analysis.gradients.beginnings import Tables, WithVelocities
 from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
 from poinsot.analysis.gradients.decisions import Decided, measured_in_machine_code
 from poinsot.analysis.gradients.nearby import Nearby
@@ -31,10 +31,9 @@ from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
-from poinsot.systems.compiled.backward import DirectorSweep, LossSlopes, not_backwards
-from poinsot.systems.compiled.runner import DirectorRunner
+from poinsot.systems.compiled.backward import LossSlopes
+from poinsot.systems.compiled.sweeps import sweep_of
 from poinsot.systems.controlling import Held
-from poinsot.systems.directors import DirectorForm
 
 #: Paths of parameters of controllers begin so.
 CONTROLLERS = "controllers."
@@ -82,26 +81,24 @@ class CompiledBackward(Adjoint):
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
         if isinstance(runner, HostedRunner):
             raise UnableError("systems at ports, such as controllers in continuous time")
-        if not isinstance(runner, DirectorRunner):
-            raise UnableError(f"'{problem.scheme.name}' in these coordinates")
-        lacking = not_backwards(runner)
-        if lacking:
-            raise UnableError(lacking)
-        redundant = runner.system.mechanism.redundant
+        sweep = sweep_of(runner)
+        if isinstance(sweep, str):
+            raise UnableError(f"'{problem.scheme.name}': {sweep}")
+        redundant = sweep.runner.system.mechanism.redundant
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
-        self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        self.engine, self.sweep = engine, sweep
         #: What the loss measures, as far as machine code has its derivatives.
-        self.seen = self.sweep.rows_of(self.measured(problem.system).measure)
+        self.seen = sweep.rows_of(self.measured(problem.system).measure)
         self.decided: Decided | None = None
         if run.held is not None:
-            if not measured_in_machine_code(run.held, runner):
+            if not measured_in_machine_code(run.held, sweep):
                 raise UnableError("controllers that read what machine code does not measure")
-            self.decided = Decided(run, runner, run.held)
+            self.decided = Decided(run, sweep.runner, run.held)
         self.whole = len(problem.clock.fractions)
         # The states of a segment are there together.
         self.block = self.whole * BLOCK
-        width = problem.system.n + runner.sampling.trace.shape[1]
+        width = problem.system.n + sweep.runner.sampling.trace.shape[1]
         room = int(run.memory / (8 * width)) // self.whole
         self.size = self.whole * max(TOGETHER, room)
         self.checkpoints: list[Checkpoint] = []
@@ -156,11 +153,11 @@ class CompiledBackward(Adjoint):
         alone = reacts and self.run.problem.system.stabilised
         sizes = np.concatenate(self.sweep.sizes)
 
-        def look(system: DirectorForm) -> Tables | None:
+        def look(system: WithVelocities) -> Tables | None:
             found = None if alone else self.sweep.numbers(system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        def same(system: DirectorForm) -> bool:
+        def same(system: WithVelocities) -> bool:
             return self.measures_same(system) and self._reads_same(system)
 
         return Compressed(self.run.variations, look, same)
@@ -261,7 +258,7 @@ class CompiledBackward(Adjoint):
             starts = x[:-1], turned[:-1]
             for k, more in self.decided.by_parameters(decisions, self._deciding, *starts).items():
                 added[k] += more
-            by_u[:, self.runner.sampling.columns] = 0.0
+            by_u[:, self.sweep.runner.sampling.columns] = 0.0
         if first == 0:
             lam += self._by_states(by_measures[:1], x[:1], turned[:1])[0]
         for k, direction in self._fed_otherwise.items():
@@ -294,7 +291,7 @@ class CompiledBackward(Adjoint):
         by_u: Array,
         decisions: Decisions | None = None,
     ) -> None:
-        """Go backwards in machine code, see `DirectorSweep.back`."""
+        """Go backwards in machine code, see `MechanismSweep.back`."""
         done = self.sweep.back(times, u, x, loss, lam, by_u, decisions)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])

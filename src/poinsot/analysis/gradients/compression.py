@@ -18,7 +18,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from poinsot.analysis.gradients.beginnings import Beginning, Places, Slope, Tables, together
+from poinsot.analysis.gradients.beginnings import (
+    Beginning,
+    Places,
+    Slope,
+    Tables,
+    WithVelocities,
+    together,
+)
 from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
 from poinsot.errors import PoinsotError
 from poinsot.model import Model
@@ -26,7 +33,6 @@ from poinsot.model.compiling import compiled_near
 from poinsot.model.initial import equations_near, equations_of
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
-from poinsot.systems.directors import DirectorForm
 
 #: Differences are round-off up to so many times that of the numbers.
 NOISE = 64 * EPS
@@ -61,8 +67,8 @@ class Compressed:
     def __init__(
         self,
         variations: Variations,
-        look: Callable[[DirectorForm], Tables | None],
-        same: Callable[[DirectorForm], bool],
+        look: Callable[[WithVelocities], Tables | None],
+        same: Callable[[WithVelocities], bool],
     ) -> None:
         self.variations, self.look, self.same = variations, look, same
         #: By which of `variations.numbers`.
@@ -131,7 +137,7 @@ class Compressed:
             return False
         told = np.array([slope.dx0 for slope in self.slopes.values()]).T @ changes
         found, scale = there[0].x - base.x, base.system.sizes(self.variations.problem.x)
-        motion = slice(2 * base.system.mechanism.unknowns.n)
+        motion = slice(base.system.view.motion)
         off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
         return bool(off <= BENT * much + NOISE)
 
@@ -165,7 +171,7 @@ class Compressed:
         """Return what the run begins with; None if its start is not that of a model's joints."""
         problem = self.variations.problem
         system = problem.system
-        if not isinstance(model, Model) or not isinstance(system, DirectorForm):
+        if not isinstance(model, Model) or not isinstance(system, WithVelocities):
             return None
         equations, tables = equations_of(model), self.look(system)
         elastic = len(equations.movable) < len(equations.bodies)

@@ -24,13 +24,14 @@ from poinsot.kernels.sampling import (
 from poinsot.kernels.tables import KIND
 from poinsot.ph.matrices import Array, Vector
 from poinsot.run.problem import Problem
-from poinsot.systems.compiled.runner import DirectorRunner
+from poinsot.systems.compiled.backward import DirectorSweep, MechanismSweep
+from poinsot.systems.compiled.runner import MechanismRunner
 
 
-def measured_in_machine_code(held: Held, runner: DirectorRunner) -> bool:
+def measured_in_machine_code(held: Held, sweep: MechanismSweep) -> bool:
     """Tell whether machine code measures what controllers read, and goes back over all of it."""
-    table = held.sampled.table
-    return runner.sampling is table and not np.any(table.channels[:, KIND] == STATE)
+    table, known = held.sampled.table, isinstance(sweep, DirectorSweep)
+    return known and sweep.runner.sampling is table and not np.any(table.channels[:, KIND] == STATE)
 
 
 class Decided:
@@ -40,11 +41,11 @@ class Decided:
     ----------
     run : Run
         A run with sampled controllers.
-    runner : DirectorRunner
+    runner : MechanismRunner
         What takes its steps.
     """
 
-    def __init__(self, run: Run, runner: DirectorRunner, held: Held) -> None:
+    def __init__(self, run: Run, runner: MechanismRunner, held: Held) -> None:
         self.run, self.runner, self.held = run, runner, held
         table = runner.sampling
         self.outputs, self.given = table.last.size, table.given.size

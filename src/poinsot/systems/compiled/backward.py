@@ -1,9 +1,10 @@
-"""Takes runs in directors backwards in machine code: gradients by states, and by tables."""
+"""Takes runs of mechanisms backwards in machine code: gradients by states, and by tables."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,16 @@ from poinsot.parts.family import real
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
-from poinsot.systems.compiled.runner import DirectorRunner
+from poinsot.systems.compiled.runner import DirectorRunner, MechanismRunner
 from poinsot.systems.directors import DirectorForm
+from poinsot.systems.form import MechanismForm
 from poinsot.systems.measuring import Measurement, RowTables
+from poinsot.systems.mechanism import Mechanism
+from poinsot.systems.quaternions.systems import QuaternionForm
 
 Array = NDArray[np.float64]
+#: Systems whose tables are those of a mechanism.
+Tabulated: TypeAlias = MechanismForm | QuaternionForm
 
 #: What of a mechanism in directors does not depend on the inertia of bodies.
 ON_FRAMES = "constraints", "contacts", "potentials", "dampers", "inlets", "networks"
@@ -35,7 +41,7 @@ BESIDE = STATE, SIGNAL, MEMORY
 PROBES = 3
 
 
-def not_backwards(runner: DirectorRunner) -> str:
+def not_backwards(runner: MechanismRunner) -> str:
     """Return what machine code does not take backwards, nothing if it can."""
     for family in runner.parts.families:
         if len(family) and not family.reversible:
@@ -55,20 +61,26 @@ class LossSlopes:
     by_measured: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
-class DirectorSweep:
+class MechanismSweep(ABC):
     """Goes through steps of a run backwards, some at a time, the last ones first.
 
     Parameters
     ----------
-    runner : DirectorRunner
+    runner : MechanismRunner
         What has taken them.
+    system : MechanismForm or QuaternionForm
+        The system of the run, whose states are not always those of the runner.
     """
 
-    def __init__(self, runner: DirectorRunner) -> None:
-        self.runner, self.plan = runner, runner.tables()
-        self.form = "stabilised_backward" if runner.system.stabilised else "backward"
+    #: Systems whose tables are alike.
+    forms: ClassVar[type[Tabulated]]
+
+    def __init__(self, runner: MechanismRunner, system: Tabulated) -> None:
+        self.runner, self.system, self.plan = runner, system, runner.tables()
+        self.places = self.plan.places
         machine, self.work = runner.thorough_machine()
-        known = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
+        plain = not runner.system.stabilised
+        known = [bool(family.kernels.backward) and plain for family in FAMILIES]
         there = [len(family) > 0 for family in runner.parts.families]
         #: Which families have derivatives by their numbers, and which have them found with models
         #: near by.
@@ -82,8 +94,8 @@ class DirectorSweep:
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
         self.stage, self.state = runner.carried.stage.copy(), runner.rest()
-        self.by_bodies = np.zeros_like(machine.bodies.numbers)
-        self.by_parts = _emptied(machine.parts)
+        self.bodies = self.of_bodies(runner.system.mechanism)
+        self.by_bodies, self.by_parts = np.zeros_like(self.bodies), _emptied(machine.parts)
         self.room: dict[str, Array] = {
             "state": runner.rest(),
             "ahead": runner.rest(),
@@ -95,6 +107,16 @@ class DirectorSweep:
         }
         self._alive = list[Any]()
         self.use([])
+
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """The kernel that takes steps of this form backwards."""
+
+    @staticmethod
+    @abstractmethod
+    def of_bodies(mechanism: Mechanism) -> Array:
+        """Return the numbers of bodies by which `by_bodies` is the gradient; (bodies, k)."""
 
     def use(self, models: list[Vector]) -> None:
         """Take numbers of what acts in models near by, in whose residuals there is interest."""
@@ -111,7 +133,7 @@ class DirectorSweep:
 
         They are near a state (n,) with these angles.
         """
-        system, random = self.runner.system, np.random.default_rng(0)
+        system, random = self.system, np.random.default_rng(0)
         self.use([*models])
         for _ in range(PROBES):
             self.end(near, turned)
@@ -126,9 +148,9 @@ class DirectorSweep:
 
     def end(self, x: Vector, turned: Vector) -> None:
         """Go backwards from this state."""
-        system = self.runner.system
+        q, angles = self.system.directors(x), self.system.layout.counted(turned)
         for family in self.runner.parts.families:
-            family.start(system.directors(x), system.layout.counted(turned))
+            family.start(q, angles)
 
     def back(
         self,
@@ -149,7 +171,7 @@ class DirectorSweep:
             machine=self.machine,
             by_bodies=self.by_bodies,
             by_parts=self.by_parts,
-            places=self.plan.places,
+            places=self.places,
             times=times,
             u=u.copy(),
             y=np.zeros_like(u),
@@ -177,14 +199,7 @@ class DirectorSweep:
 
     def rows_of(self, measurement: Measurement) -> Sampling | None:
         """Return what is measured as rows; None if machine code does not know their derivatives."""
-        every = measurement.rows()
-        if every is None or any(row.kind in BESIDE for row in every):
-            return None
-        own = RowTables.of(every, self.runner.bodies)
-        own.factors[:, MULTIPLIER] = self.runner.places_of(own.multipliers)
-        return no_controllers()._replace(
-            numbers=own.numbers, channels=own.channels, pulls=own.pulls, factors=own.factors
-        )
+        return None
 
     # -- numbers of tables --------------------------------------------------------------------
 
@@ -201,7 +216,7 @@ class DirectorSweep:
         these, what acts has numbers of any size, such as stiffnesses and bounds that are none: so
         points count as no larger than 1 m.
         """
-        bodies, tables = abs(self.machine.bodies.numbers), self.machine.parts
+        bodies, tables = abs(self.bodies), self.machine.parts
         parts = map(_largest_of_rows, _numbers(self._by_hand(tables)))
         acting = _flat(map(_largest_of_rows, _numbers(self._act(tables))))
         return _flat([bodies, *parts]), np.minimum(acting, np.maximum(abs(self.own), 1.0))
@@ -211,10 +226,10 @@ class DirectorSweep:
 
         None if its tables have another structure.
         """
-        if not isinstance(system, DirectorForm):
+        if not isinstance(system, self.forms):
             return None
         mechanism, own = system.mechanism, list[Any](self.machine.parts)
-        bodies = real(2 * mechanism.inertia, mechanism.weight)
+        bodies = self.of_bodies(mechanism)
         before = self.runner.system.mechanism
         if all(getattr(mechanism, name) is getattr(before, name) for name in ON_FRAMES):
             return _flat([bodies, *_numbers(self._by_hand(own))]), self.own
@@ -231,10 +246,9 @@ class DirectorSweep:
         self._alive.append(others)  # functions that numbers are addresses of
         return _flat([bodies, *_numbers(self._by_hand(parts))]), self._acting_numbers(parts)
 
-    @staticmethod
-    def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
+    def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
-        assert isinstance(system, DirectorForm)
+        assert isinstance(system, self.forms)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
     def _by_hand(self, parts: Sequence[Any]) -> list[Any]:
@@ -269,6 +283,42 @@ class DirectorSweep:
                 moved(table) if acts else table
                 for table, acts in zip(parts, self.acting, strict=True)
             )
+        )
+
+
+class DirectorSweep(MechanismSweep):
+    """Goes through steps of a run in directors backwards.
+
+    Parameters
+    ----------
+    runner : DirectorRunner
+        What has taken them.
+    """
+
+    forms = DirectorForm
+
+    def __init__(self, runner: DirectorRunner) -> None:
+        super().__init__(runner, runner.system)
+
+    @property
+    def form(self) -> str:
+        """The plain form, or the stabilised one."""
+        return "stabilised_backward" if self.system.stabilised else "backward"
+
+    @staticmethod
+    def of_bodies(mechanism: Mechanism) -> Array:
+        """Return 2 m, 2 E_i and the gradient of gravity."""
+        return real(2 * mechanism.inertia, mechanism.weight)
+
+    def rows_of(self, measurement: Measurement) -> Sampling | None:
+        """Return what is measured as rows; None if it is not measured of the mechanism alone."""
+        every = measurement.rows()
+        if every is None or any(row.kind in BESIDE for row in every):
+            return None
+        own = RowTables.of(every, self.runner.bodies)
+        own.factors[:, MULTIPLIER] = self.runner.places_of(own.multipliers)
+        return no_controllers()._replace(
+            numbers=own.numbers, channels=own.channels, pulls=own.pulls, factors=own.factors
         )
 
 

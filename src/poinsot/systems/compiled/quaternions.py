@@ -26,6 +26,7 @@ class QuaternionRunner(MechanismRunner):
     columns, width = 27, 39
     form = "quaternions"
     system: QuaternionForm
+    turning: Turning
 
     def __init__(
         self, system: QuaternionForm, scheme: Scheme, x: Vector, h: float, options: Newton

@@ -66,7 +66,8 @@ class RotationRunner(Runner):
         if theta is None:
             theta = d if isinstance(bodies.parametrisation, Matrices) else quat
         # Sums whose order, and so round-off, does not depend on how many states there are.
-        v = np.sum(d.reshape(*quat.shape[:-1], 3, 3) * p[:, :, None, :3], axis=3)
+        x, y, z = (d.reshape(*quat.shape[:-1], 3, 3) * p[:, :, None, :3]).transpose(3, 0, 1, 2)
+        v = x + y + z
         Pi = quat_multiply(quat_conjugate(quat), p[:, :, 3:])[:, :, 1:] / 2
         zeta = np.concatenate([q[:, :, :3], theta], axis=2)
         w = np.concatenate([v / bodies.mass[:, None], Pi / bodies.inertia], axis=2)
