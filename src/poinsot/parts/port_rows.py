@@ -62,7 +62,7 @@ from poinsot.parts.network_table import (
     TORQUE_B,
     Networks,
 )
-from poinsot.parts.struts import FORM_0, FORM_1, product
+from poinsot.parts.turning_forms import FORM_0, FORM_1, product
 
 #: Kinds of rows: along an angle, along an offset; from there on, of the kinds of loads.
 TURN, SLIDE, LOAD = 0, 1, 2
