@@ -96,7 +96,7 @@ _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
 _BY_HAND = tuple(family for family in _BACKWARDS if family.by_hand(stabilised=False))
 _REST = tuple(family for family in _BACKWARDS if family not in _BY_HAND)
 _BY_HAND_STABILISED = tuple(family for family in _BACKWARDS if family.by_hand(stabilised=True))
-act_by_hand = _through("act", "step, tiles", families=_BY_HAND)
+act_by_hand = _through("act", "step, tiles", families=_BY_HAND, rather="exactly")
 act_stabilised_exactly = _through(
     "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
 )

@@ -57,7 +57,7 @@ class DirectorSweep:
         #: Those of whose numbers, or laws, some are known by models near by.
         self.families = np.flatnonzero(sizes).astype(np.uint32)
         self.first = np.cumsum([0, *(sizes[k] for k in self.families)]).astype(np.uint32)
-        self.own = self._acting_numbers(machine.parts)
+        self.own = _flat(self._all_acting(machine.parts))
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
@@ -167,8 +167,7 @@ class DirectorSweep:
             for k, family in enumerate(FAMILIES)
             for each in self._known(parts, k)
         )
-        acting = (_bounded(each) for k in self.families for each in self._acting(parts, k))
-        return _flat([bodies, *known]), _flat(acting)
+        return _flat([bodies, *known]), _flat(map(_bounded, self._all_acting(parts)))
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of another system that have derivatives by hand, and all others.
@@ -190,7 +189,7 @@ class DirectorSweep:
             return None
         bodies = real(2 * mechanism.inertia, mechanism.weight)
         self._alive.append(others)  # functions that numbers are addresses of
-        return _flat([bodies, *self._all_known(parts)]), self._acting_numbers(parts)
+        return _flat([bodies, *self._all_known(parts)]), _flat(self._all_acting(parts))
 
     @staticmethod
     def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
@@ -203,8 +202,10 @@ class DirectorSweep:
         for k in range(len(FAMILIES)):
             yield from self._known(parts, k)
 
-    def _acting_numbers(self, parts: Sequence[Any]) -> Vector:
-        return _flat(each for k in self.families for each in self._acting(parts, k))
+    def _all_acting(self, parts: Sequence[Any]) -> Iterator[Array]:
+        """Yield all others."""
+        for k in range(len(FAMILIES)):
+            yield from self._acting(parts, k)
 
     def _known(self, parts: Sequence[Any], k: int) -> Iterator[Array]:
         """Yield numbers of a family that have derivatives by hand."""
