@@ -18,12 +18,13 @@ all: with K~ the matrix of the step taken back,
 give the gradient by the start: g by its velocities is that, but for the sign, and g by the motion
 is that by the place which the motion, taken back, leads to. Constraints at the end of a step do not
 depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns;
-bodies, common points and products of vectors have their derivatives by hand there.
+bodies, joints, and what acts along coordinates have their derivatives by hand there: residuals
+depend on the start by frames at the midpoint alone, the unknowns being held.
 
 Where these are, the gradient s has as many numbers as tables have, and is contracted with their
 derivatives by parameters after the last step: a step costs the same for any number of parameters.
-Of other families mu times residuals is taken with the numbers of models near by as well, one after
-the other.
+Of laws that are functions, and of other families, mu times residuals is taken with those of models
+near by as well, one after the other.
 """
 
 from typing import NamedTuple
@@ -61,6 +62,7 @@ from poinsot.engine.families import (
     act_one_stabilised,
     act_stabilised_exactly,
     backward,
+    backward_stabilised,
     begin,
     fold,
     start,
@@ -95,8 +97,8 @@ class Sweep(NamedTuple):
     gradient by the last state, and then by the first one; `by_bodies` and `by_parts` are those by
     tables, added to. `places` (m, 4) as in a `Job`.
 
-    The `families` (f,), by number, have no derivatives by hand; `acting` tells whether there are
-    any. Their numbers in tables lie in one array, `numbers` (k,), each family's from `first`
+    The families `rest` (r,), by number, have no derivatives by hand. Their numbers, and addresses
+    of laws of any `families` (f,), lie in one array, `numbers` (k,), each family's from `first`
     (f + 1,) on, and once more in `own`; those of models near by in `nearby` (models, k), of which
     `differs` (models, f) tells which are others. `by_nearby` (models, nodes) are sums of -mu times
     what residuals of nodes are more there; `products` (f + 1, nodes) has room for mu times
@@ -120,7 +122,7 @@ class Sweep(NamedTuple):
     measured: Sampling
     slopes: Real2
     lam: Real1
-    acting: bool
+    rest: Index1
     families: Index1
     first: Index1
     numbers: Real1
@@ -198,10 +200,10 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     _solve(job)
     unfold(machine.parts, machine.bodies, mu)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
-    backward(machine.parts, job.by_parts, step, mu, job.frames)
+    backward(machine.parts, job.by_parts, step, mu, job.frames, job.by_u[n])
     total = _end(job, machine.spins, n, h)
-    if job.acting:
-        _by_numbers(job, n, step)
+    _by_numbers(job, n, step)
+    if job.rest.size > 0:
         _by_ends(job, n, h)
     return total
 
@@ -275,6 +277,7 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     _solve(job)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     add_numbers(machine.bodies, job.by_bodies, h, job.state, stage, mu)
+    backward_stabilised(machine.parts, job.by_parts, step, mu, job.frames, job.by_u[n])
     _by_numbers(job, n, step)
     exchange_ends(bodies, mu, job.state, stage)
     _turn_impulses(job)
@@ -366,10 +369,12 @@ def _turn_impulses(job: Sweep) -> None:
 def _linearise_plain(job: Sweep, step: Step) -> None:
     """Set the matrix of the plain form; what has no derivatives by hand is in `tiles`, too."""
     machine, matrix, tiles = job.machine, job.work.tiles, job.tiles
-    clear(machine.template, matrix)
-    _free_bodies(machine, machine.spins, step, matrix)
-    act_by_hand(machine.parts, step, matrix)
-    if job.acting:
+    for _ in range(_asked(machine)):
+        begin(machine.parts, step.state)
+        clear(machine.template, matrix)
+        _free_bodies(machine, machine.spins, step, matrix)
+        act_by_hand(machine.parts, step, matrix)
+    if job.rest.size > 0:
         _act_on_ends(job, step)
         for i in range(matrix.shape[0]):
             for j in range(12):
@@ -431,18 +436,25 @@ def _by_ends(job: Sweep, n: int, h: float) -> None:
 @kernel
 def _by_numbers(job: Sweep, n: int, step: Step) -> None:
     """Subtract what families add with other numbers, and with other inputs."""
-    models, inputs, families, u = job.nearby.shape[0], job.by_u.shape[1], job.families, job.u
-    if models > 0 or inputs > 0:
-        here = 0.0
-        for i in range(families.size):
-            here += _multiply(job, families[i], step, i)
+    if job.nearby.shape[0] > 0:
+        for i in range(job.families.size):
+            _multiply(job, job.families[i], step, i)
             _by_others(job, i, step)
-        for j in range(inputs):
+    if job.by_u.shape[1] > 0 and job.rest.size > 0:
+        here, u = _of_rest(job, step), job.u
+        for j in range(job.by_u.shape[1]):
             u[n, j] += 1.0
-            job.by_u[n, j] = here
-            for i in range(families.size):
-                job.by_u[n, j] -= _multiply(job, families[i], step, families.size)
+            job.by_u[n, j] += here - _of_rest(job, step)
             u[n, j] -= 1.0
+
+
+@kernel
+def _of_rest(job: Sweep, step: Step) -> float:
+    """Return mu times the residuals of all families without derivatives by hand."""
+    total = 0.0
+    for i in range(job.rest.size):
+        total += _multiply(job, job.rest[i], step, job.families.size)
+    return total
 
 
 @kernel

@@ -115,6 +115,15 @@ def put_across(a: Array, rows: Places4, at: int, columns: tuple[Lane, ...]) -> N
 
 
 @arithmetic
+def gather_across(a: Array, rows: Places4, at: int, columns: tuple[Lane, ...]) -> None:
+    """Add columns, four times as many as wanted, to four rows, one after the other."""
+    for c in range(0, len(columns), ABREAST):
+        x, y, z, w = columns[c : c + ABREAST]
+        for row, own in zip(rows, apart(x, y, z, w), strict=True):
+            put_four(a, row, at + c, add_four(four(a, row, at + c), own))
+
+
+@arithmetic
 def places_of(places: Array, rows: Places4, at: int) -> Places4:
     """Return a column of places of four rows."""
     a, b, c, d = rows

@@ -49,14 +49,23 @@ from poinsot.kernels.turning import cosine, on_arms
 from poinsot.parts.driven import DrivenDirection
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
 from poinsot.parts.feedback import BodyLaw, Inlet
-
-FORCE, BODY_FORCE, TORQUE, BODY_TORQUE, PUBLISHED_TORQUE, GENERALISED = range(6)
-#: Columns of numbers: point and axes. Of places, after the kind: body, first input, tiles of (T, R)
-#: with each other.
-POINT, AXES = 0, 3
-BODY, INPUT, OWN = 1, 2, 3
-#: How many numbers of a motion a law sees; and where its slopes begin in what it finds, after u.
-MOTION, BY_SEEN = 18, 3
+from poinsot.parts.load_motion import (
+    AXES,
+    BODY,
+    BODY_FORCE,
+    BODY_TORQUE,
+    FORCE,
+    GENERALISED,
+    INPUT,
+    MOTION,
+    OWN,
+    POINT,
+    PUBLISHED_TORQUE,
+    TORQUE,
+    block,
+    look,
+)
+from poinsot.parts.loads_backward import loads_backward
 
 
 @kernel
@@ -79,7 +88,7 @@ def _load(loads: Acts, k: int, step: Step, tiles: Array) -> None:
     rho = combine(X, D)
     axes = matrix(loads.numbers, k, AXES)
     if law != 0:
-        _look(step.t, stage, b, rho, transposed(axes), step.given)
+        look(step.t, stage, b, rho, transposed(axes), step.given)
         call_law(law, step.given, step.found, tiles is not None)
         u[port], u[port + 1], u[port + 2] = step.found[0], step.found[1], step.found[2]
     by_force, by_torque = directions_of(kind, axes, D, rho)
@@ -177,43 +186,18 @@ def _double_cross_change(given: Vec, a: Vec, D: Mat) -> Mat:
 
 
 @inline
-def _look(t: float, stage: Array, b: int, rho: Vec, axes: Mat, given: Array) -> None:
-    """Write time, position, body axes, velocity of a point of a body, and its angular velocity."""
-    (position, D), (v, w) = frame(stage, b), twist(stage, b)
-    given[0] = t
-    given[1], given[2], given[3] = add(position, rho)
-    for i in range(3):
-        j = 4 + 3 * i
-        given[j], given[j + 1], given[j + 2] = combine(axes[i], D)
-    given[13], given[14], given[15] = add(v, cross(w, rho))
-    given[16], given[17], given[18] = w
-
-
-@inline
 def _gains(h: float, a: Vec, rho: Vec, axes: Mat, D: Mat, found: Array) -> tuple[Mat, Mat]:
     """Return du/dv and du/dw of a law.
 
     It gives u and its slopes (3, 18) by what it sees. Vectors of a body change by -(h/2) P dw, and
     their rates by -P dw.
     """
-    by_v = plus(times(0.5 * h, _block(found, 0)), _block(found, 4))
-    by_w = minus(_block(found, 5), multiply(by_v, lever(a, rho)))
+    by_v = plus(times(0.5 * h, block(found, 0)), block(found, 4))
+    by_w = minus(block(found, 5), multiply(by_v, lever(a, rho)))
     for i in range(3):
         turned = times(0.5 * h, lever(a, combine(axes[i], D)))
-        by_w = minus(by_w, multiply(_block(found, 1 + i), turned))
+        by_w = minus(by_w, multiply(block(found, 1 + i), turned))
     return by_v, by_w
-
-
-@arithmetic
-def _block(found: Array, i: int) -> Mat:
-    """Return columns 3 i to 3 i + 2 of the slopes, a matrix (3, 18)."""
-    j = BY_SEEN + 3 * i
-    k, l = j + MOTION, j + 2 * MOTION
-    return (
-        (found[j], found[j + 1], found[j + 2]),
-        (found[k], found[k + 1], found[k + 2]),
-        (found[l], found[l + 1], found[l + 2]),
-    )
 
 
 @kernel
@@ -241,7 +225,7 @@ class Loads(Family):
     """Ports that act on single bodies."""
 
     Table: ClassVar = Acts
-    kernels: ClassVar = Kernels(loads_act, loads_act)
+    kernels: ClassVar = Kernels(loads_act, loads_act, backward=loads_backward)
 
     def __init__(self, assembly: Assembly) -> None:
         along = Charted, DrivenDirection

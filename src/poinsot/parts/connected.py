@@ -1,7 +1,7 @@
 """Connections of frames in the compiled engine: their kernels, and the family of all of them."""
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from poinsot.kernels.algebra import (
     Vec,
     add,
     axpy,
-    combine,
-    multiply,
     plus,
     scale,
     sub,
@@ -25,22 +23,14 @@ from poinsot.kernels.cayley import ahead, change_rows
 from poinsot.kernels.kernel import arithmetic, inline, kernel
 from poinsot.kernels.lanes import (
     ABREAST,
-    Lane,
-    Places4,
-    across,
-    beside,
     in_groups,
-    matrix_of,
     places_of,
     put_beside,
     total,
-    vector_of,
 )
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import (
-    Blocks,
     Middle,
-    Six,
     add_blocks,
     dot_six,
     forms_of,
@@ -53,27 +43,16 @@ from poinsot.kernels.relative import (
 from poinsot.kernels.step import Step, look_inside
 from poinsot.kernels.tables import (
     DIRECTORS,
-    HALF,
     LOST_POWER,
-    POSITION,
-    Index2,
-    Lanes2,
-    NumberLanes2,
-    V,
 )
 from poinsot.parts.connection_forces import (
     AXES_A,
     AXES_B,
     DAMPED,
-    DAMPING,
     FIRST,
     OFFSET,
-    POINT_A,
-    POINT_B,
     REST,
     SECOND,
-    STIFFNESS,
-    Ends,
     add_tension,
     add_to_tiles,
     before_cancelling,
@@ -88,6 +67,7 @@ from poinsot.parts.connection_forces import (
     viscous_tension,
 )
 from poinsot.parts.connections import ElasticConnection, LinearResistance, RelativeMotion
+from poinsot.parts.connections_backward import connections_backward
 from poinsot.parts.family import (
     Assembly,
     Family,
@@ -96,28 +76,28 @@ from poinsot.parts.family import (
     Real,
     index,
 )
+from poinsot.parts.reading_connections import (
+    COSINE,
+    LAST,
+    STRAIN,
+    Connected,
+    any_of,
+    arms_of,
+    damping_of,
+    ends_of,
+    last_strain,
+    motion_of,
+    rows_of,
+    six_of,
+    start_of,
+    stiffness_of,
+)
 from poinsot.ph.matrices import Vector
 
-#: Columns of what is kept of a state: x, t, chi - rest, w; of the start of a step also the mean of
-#: chi - rest over the last one.
-X, TURN, STRAIN, COSINE, LAST = 0, 3, 6, 12, 13
 #: What forces are derived by: the velocity between bodies, the angular velocities of A and B. These
 #: change by so much over a step, in radians, and in lengths of the longest lever arm.
 APART, TURN_A, TURN_B = range(3)
 CHANGE = 1e-5
-
-
-class Connected(NamedTuple):
-    """Connections; what is kept of the start of a step, and of its end.
-
-    They fill up whole groups, with some between the ground and itself at the end. Numbers and what
-    is kept are there `in_groups`, places have a row for each.
-    """
-
-    numbers: NumberLanes2
-    places: Index2
-    start: Lanes2
-    end: Lanes2
 
 
 @kernel
@@ -126,38 +106,38 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
     h, stage, numbers, kept = step.h, step.stage, connections.numbers, connections.start
     places = connections.places
     for group in range(numbers.shape[0]):
-        rows = _rows(group)
+        rows = rows_of(group)
         first, second = places_of(places, rows, FIRST), places_of(places, rows, SECOND)
-        motion_A, motion_B = _motion(stage, first), _motion(stage, second)
-        S, start = _stiffness(numbers, group), _start(kept, group)
-        ends = _ends(numbers, group, motion_A, motion_B)
+        motion_A, motion_B = motion_of(stage, first), motion_of(stage, second)
+        S, start = stiffness_of(numbers, group), start_of(kept, group)
+        ends = ends_of(numbers, group, motion_A, motion_B)
         turns, change, m = course(h, motion_A, motion_B, ends, start)
         mean = Middle(m[0], m[1], m[2], m[3])
         tension = elastic_tension(mean, S, change, start)
-        if _any(places, rows, DAMPED) > 0:
-            D = _damping(numbers, group)
+        if any_of(places, rows, DAMPED) > 0:
+            D = damping_of(numbers, group)
             more, lost = viscous_tension(h, D, ends, change)
             tension = add_tension(tension, more)
             step.sizes[LOST_POWER] += lost
         tension = scale_tension(h, tension)
         F, torque_A, torque_B = forces_of(tension, ends, turns)
         if step.arms_at != DIRECTORS:
-            arms = _arms(stage, step.arms_at, first), _arms(stage, step.arms_at, second)
+            arms = arms_of(stage, step.arms_at, first), arms_of(stage, step.arms_at, second)
             torque_A, torque_B = torques_by_arms(numbers, group, arms, tension, ends, F)
         push_apart(step, first, second, F, torque_A, torque_B)
         if tiles is not None:
             # Where stiff directions meet soft ones, forces of a guess are far off. In the matrix
             # they are therefore those of the step before, as if they were unknowns themselves.
-            f = times_six(S, _last(kept, group))
+            f = times_six(S, last_strain(kept, group))
             S = scale_blocks(0.5, S)
-            if _any(places, rows, DAMPED) > 0:
-                S = add_blocks(S, scale_blocks(1.0 / h, _damping(numbers, group)))
+            if any_of(places, rows, DAMPED) > 0:
+                S = add_blocks(S, scale_blocks(1.0 / h, damping_of(numbers, group)))
             A, B, rho_A, rho_B, r = ends
             stiff = stiffness(mean, S, f[0], (A, B), r, (rho_A, rho_B), turns)
             halves = motion_A[2], motion_B[2]
             tension = scale_tension(h, tensions(mean, f))
             slopes = slopes_of(h, halves, stiff, ends, tension)
-            if _any(places, rows, OFFSET) > 0:
+            if any_of(places, rows, OFFSET) > 0:
                 slopes = off_centre(h, halves, slopes, ends, tension)
             add_to_tiles(tiles, places, rows, slopes)
             along, about, energy = before_cancelling(h, S, motion_A, motion_B, ends, change)
@@ -176,7 +156,7 @@ def connect_exactly(connections: Connected, step: Step, tiles: Array) -> None:
         F_A, A_A, B_A = _slopes(connections, step, group, TURN_A)
         F_B, A_B, B_B = _slopes(connections, step, group, TURN_B)
         slopes = F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B
-        add_to_tiles(tiles, connections.places, _rows(group), slopes)
+        add_to_tiles(tiles, connections.places, rows_of(group), slopes)
 
 
 @kernel
@@ -210,17 +190,17 @@ def _pull_beside(
 ) -> tuple[Vec, Vec, Vec]:
     """Return the force on B, and torques on A and B, with other velocities over the step."""
     h, stage, numbers, places = step.h, step.stage, connections.numbers, connections.places
-    rows, start, none = _rows(group), _start(connections.start, group), (0.0, 0.0, 0.0)
-    motion_A = _motion(stage, places_of(places, rows, FIRST))
-    motion_B = _motion(stage, places_of(places, rows, SECOND))
+    rows, start, none = rows_of(group), start_of(connections.start, group), (0.0, 0.0, 0.0)
+    motion_A = motion_of(stage, places_of(places, rows, FIRST))
+    motion_B = motion_of(stage, places_of(places, rows, SECOND))
     dv = _component(axis, change)
     motion_A = _moved(h, motion_A, none, dv if what == TURN_A else none)
     motion_B = _moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
-    ends = _ends(numbers, group, motion_A, motion_B)
+    ends = ends_of(numbers, group, motion_A, motion_B)
     turns, change_of, m = course(h, motion_A, motion_B, ends, start)
     mean = Middle(m[0], m[1], m[2], m[3])
-    tension = elastic_tension(mean, _stiffness(numbers, group), change_of, start)
-    more, _ = viscous_tension(h, _damping(numbers, group), ends, change_of)
+    tension = elastic_tension(mean, stiffness_of(numbers, group), change_of, start)
+    more, _ = viscous_tension(h, damping_of(numbers, group), ends, change_of)
     return forces_of(add_tension(tension, more), ends, turns)
 
 
@@ -240,93 +220,6 @@ def _moved(
     return axpy(0.5 * h, dv, position), plus(D0, change_rows(turned, D0)), turned, add(v, dv)
 
 
-# -- reading connections side by side --------------------------------------------------------------
-
-
-@arithmetic
-def _rows(group: int) -> Places4:
-    """Return the rows of a group."""
-    k = ABREAST * group
-    return k, k + 1, k + 2, k + 3
-
-
-@arithmetic
-def _any(places: Array, rows: Places4, at: int) -> int:
-    """Return of how many something is true."""
-    a, b, c, d = places_of(places, rows, at)
-    return a + b + c + d
-
-
-@arithmetic
-def _motion(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
-    """Return positions, directors, half turns and velocities of bodies."""
-    columns = across(stage, bodies, 0, 5)
-    position, half = vector_of(columns, POSITION), vector_of(columns, HALF)
-    return position, matrix_of(columns, DIRECTORS), half, vector_of(columns, V)
-
-
-@arithmetic
-def _stiffness(numbers: Array, group: int) -> Blocks:
-    return _blocks(beside(numbers, group, STIFFNESS, DAMPING - STIFFNESS))
-
-
-@arithmetic
-def _damping(numbers: Array, group: int) -> Blocks:
-    return _blocks(beside(numbers, group, DAMPING, REST - DAMPING))
-
-
-@arithmetic
-def _blocks(columns: tuple[Lane, ...]) -> Blocks:
-    return matrix_of(columns, 0), matrix_of(columns, 9), matrix_of(columns, 18)
-
-
-@arithmetic
-def _start(kept: Array, group: int) -> tuple[Vec, Vec, Vec, Vec, Lane]:
-    """Return x, t, both parts of chi - rest, and w."""
-    columns = beside(kept, group, 0, LAST)
-    u, v = vector_of(columns, STRAIN), vector_of(columns, STRAIN + 3)
-    return vector_of(columns, X), vector_of(columns, TURN), u, v, columns[COSINE]
-
-
-@arithmetic
-def _last(kept: Array, group: int) -> Six:
-    """Return the mean of chi - rest over the last step."""
-    return six_of(kept, group, LAST)
-
-
-@arithmetic
-def six_of(table: Array, group: int, at: int) -> Six:
-    """Return six columns of a table in groups."""
-    columns = beside(table, group, at, COORDINATES)
-    return vector_of(columns, 0), vector_of(columns, 3)
-
-
-@arithmetic
-def _arms(stage: Array, at: int, bodies: Places4) -> Mat:
-    """Return the directors that forces act on."""
-    columns = across(stage, bodies, at, 2) + across(stage, bodies, at + 5, 1)
-    last = columns[9], columns[10], columns[11]
-    return vector_of(columns, 0), vector_of(columns, 3), last
-
-
-@arithmetic
-def _ends(
-    numbers: Array,
-    group: int,
-    motion_A: tuple[Vec, Mat, Vec, Vec],
-    motion_B: tuple[Vec, Mat, Vec, Vec],
-) -> Ends:
-    (r_A, D_A, _, _), (r_B, D_B, _, _) = motion_A, motion_B
-    columns = beside(numbers, group, 0, STIFFNESS)
-    A, B = (
-        multiply(matrix_of(columns, AXES_A), D_A),
-        multiply(matrix_of(columns, AXES_B), D_B),
-    )
-    rho_A = combine(vector_of(columns, POINT_A), D_A)
-    rho_B = combine(vector_of(columns, POINT_B), D_B)
-    return A, B, rho_A, rho_B, sub(add(r_B, rho_B), add(r_A, rho_A))
-
-
 @kernel
 def connected_energy(connections: Connected, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are."""
@@ -339,15 +232,15 @@ def connected_energy(connections: Connected, state: Array, step: Step) -> float:
 @arithmetic
 def _keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
     """Keep where the connections of a group are; return their energy."""
-    rows = _rows(group)
-    motions = (_motion(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
-    A, B, _, _, r = _ends(numbers, group, *motions)
+    rows = rows_of(group)
+    motions = (motion_of(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
+    A, B, _, _, r = ends_of(numbers, group, *motions)
     x, turn, w = forms_of(A, B, r)
     t = scale(0.5 / w, turn)
     (u, v), (u0, v0) = placed(t, turn, x), six_of(numbers, group, REST)
     strain = u, v = sub(u, u0), sub(v, v0)
     put_beside(kept, group, 0, (*x, *t, *u, *v, w))
-    return total(0.5 * dot_six(times_six(_stiffness(numbers, group), strain), strain))
+    return total(0.5 * dot_six(times_six(stiffness_of(numbers, group), strain), strain))
 
 
 @kernel
@@ -391,6 +284,7 @@ class Connections(Family):
         connect,
         energy=connected_energy,
         accept=go_on,
+        backward=connections_backward,
         start=start_again,
         exactly=connect_exactly,
     )

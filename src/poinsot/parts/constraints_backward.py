@@ -52,7 +52,9 @@ def give(frames: Array, b: int, X: Vec, D: Mat, slope: Vec, by: Array, k: int, a
 
 
 @kernel
-def points_backward(points: Part, by: Part, step: Step, mu: Array, frames: Array) -> None:
+def points_backward(
+    points: Part, by: Part, step: Step, mu: Array, frames: Array, by_u: Array
+) -> None:
     """Go through common points."""
     stage, bodies, (numbers, places) = step.stage, step.bodies, points
     for k in range(numbers.shape[0]):
@@ -69,7 +71,7 @@ def points_backward(points: Part, by: Part, step: Step, mu: Array, frames: Array
 
 
 @kernel
-def rows_backward(rows: Part, by: Part, step: Step, mu: Array, frames: Array) -> None:
+def rows_backward(rows: Part, by: Part, step: Step, mu: Array, frames: Array, by_u: Array) -> None:
     """Go through products of vectors."""
     for k in range(rows.numbers.shape[0]):
         if rows.places[k, KIND] == DOT:

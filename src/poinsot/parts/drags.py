@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, astuple, dataclass
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -36,13 +37,31 @@ from poinsot.kernels.cayley import lever
 from poinsot.kernels.kernel import kernel
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.step import Step, arm, measure, push
-from poinsot.kernels.tables import DIRECTORS, KIND, LOST_POWER, Part, frame, half_turn, twist
+from poinsot.kernels.tables import (
+    DIRECTORS,
+    KIND,
+    LOST_POWER,
+    Part,
+    R,
+    T,
+    frame,
+    half_turn,
+    twist,
+)
 from poinsot.kernels.terms import NONE, UNIT
 from poinsot.kernels.turning import on_arms
+from poinsot.parts.constraints_backward import give
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, rows
 from poinsot.parts.forces import Force, Placed
 from poinsot.parts.joint import Joint
-from poinsot.parts.resistance import Damper, Friction, drag, require_coefficients
+from poinsot.parts.resistance import (
+    QUADRATIC,
+    VISCOUS,
+    Damper,
+    Friction,
+    drag,
+    require_coefficients,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +189,31 @@ def _torque(drags: Part, k: int, step: Step, tiles: Array) -> None:
         add_tile(tiles, at[OWN + 3], times(h, multiply(met, slope)))
 
 
+@kernel
+def drags_backward(
+    drags: Part, by: Part, step: Step, mu: Array, frames: Array, by_u: Array
+) -> None:
+    """Go through all drags: forces are met by p, how their points move along mu, torques by mu."""
+    h, stage, numbers, bodies = step.h, step.stage, drags.numbers, step.bodies
+    for k in range(numbers.shape[0]):
+        b, X = drags.places[k, BODY], vector(numbers, k, POINT)
+        (v, w), (_, D), spin = twist(stage, b), frame(stage, b), vector(mu, bodies[b, R], 0)
+        rho, p, y = combine(X, D), spin, w
+        if drags.places[k, KIND] == FORCE:
+            p, y = add(vector(mu, bodies[b, T], 0), cross(spin, rho)), add(v, cross(w, rho))
+            force, slope = drag(numbers, k, y)
+            by_rho = scale(h, add(cross(apply(slope, p), w), cross(force, spin)))
+            give(frames, b, X, D, by_rho, by.numbers, k, POINT)
+        met = h * dot(y, p)
+        by.numbers[k, VISCOUS] -= met
+        by.numbers[k, QUADRATIC] -= met * sqrt(dot(y, y))
+
+
 class Drags(Family):
     """Resistances against velocities of points and spins of bodies."""
 
     Table: ClassVar = Part
-    kernels: ClassVar = Kernels(drags_act, drags_act)
+    kernels: ClassVar = Kernels(drags_act, drags_act, backward=drags_backward)
 
     def __init__(self, assembly: Assembly) -> None:
         found = [d for d in assembly.dampers if isinstance(d.direction, Along | Torque)]

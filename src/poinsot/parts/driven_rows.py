@@ -72,18 +72,15 @@ from poinsot.parts.paths import Turn
 from poinsot.parts.profiles import ByFormula, Profile, Profiles, Spline, profile_at, profile_mean
 from poinsot.parts.resistance import Friction, friction
 from poinsot.parts.struts import (
-    FORM_0,
-    FORM_1,
     chart_of,
     coordinate,
     forget,
-    forms_turning,
     go_on,
     lost,
-    product,
     struts_act,
 )
 from poinsot.parts.tensions import Along
+from poinsot.parts.turning_forms import FORM_0, FORM_1, forms_turning, product
 from poinsot.ph.matrices import Vector
 
 #: Columns of relations: input; the one with the mean rate, before that with the sum at the start,

@@ -62,9 +62,10 @@ class Kernels(NamedTuple):
         Sets at the end of a step what is not as for a rigid body.
     save : (table, x, mid)
         Writes states of its own, after a step and in its middle.
-    backward : (table, by, step, mu, frames)
-        Adds the derivatives of mu (nodes, 4) times residuals by frames at the midpoint, and
-        subtracts those by its numbers from the table `by`; see `engine.backward`.
+    backward : (table, by, step, mu, frames, by_u)
+        Adds the derivatives of mu (nodes, 4) times residuals `act` by frames at the midpoint, and
+        subtracts those by its numbers from the table `by`, those by inputs from `by_u` (inputs,),
+        unless this is empty; see `engine.backward`.
     exactly : (table, step, tiles)
         The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
@@ -171,6 +172,12 @@ class Family(ABC):
     @abstractmethod
     def table(self, graph: Graph, tiles: Tiles) -> Any:
         """Return the table that its kernels read."""
+
+    @classmethod
+    def by_hand(cls, *, stabilised: bool) -> bool:
+        """Whether its kernel `backward` holds in the stabilised form, or in the plain one."""
+        own = cls.kernels.stabilised if stabilised else cls.kernels.act
+        return cls.kernels.backward is not None and own is cls.kernels.act
 
     @property
     def laws(self) -> list[Called | None]:

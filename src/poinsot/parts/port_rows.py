@@ -39,17 +39,10 @@ from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import KIND, A, B, frame, twist
 from poinsot.kernels.terms import NONE
-from poinsot.parts.body_loads import (
-    AXES,
-    GENERALISED,
-    POINT,
-    PUBLISHED_TORQUE,
-    directions_of,
-    kind_of,
-    numbers_of,
-)
+from poinsot.parts.body_loads import directions_of, kind_of, numbers_of
 from poinsot.parts.family import Indices
 from poinsot.parts.feedback import Inlet
+from poinsot.parts.load_motion import AXES, GENERALISED, POINT, PUBLISHED_TORQUE
 from poinsot.parts.network_table import (
     COMPONENT,
     FORCE,
@@ -62,7 +55,7 @@ from poinsot.parts.network_table import (
     TORQUE_B,
     Networks,
 )
-from poinsot.parts.struts import FORM_0, FORM_1, product
+from poinsot.parts.turning_forms import FORM_0, FORM_1, product
 
 #: Kinds of rows: along an angle, along an offset; from there on, of the kinds of loads.
 TURN, SLIDE, LOAD = 0, 1, 2

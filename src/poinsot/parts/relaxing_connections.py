@@ -19,19 +19,16 @@ from poinsot.kernels.relative import dot_six, times_six
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER, Index2, Lanes2
 from poinsot.parts.connected import (
-    LAST,
-    STRAIN,
-    Connected,
     Connections,
     connect,
     connected_energy,
     go_on,
     of_group,
     room_for,
-    six_of,
 )
 from poinsot.parts.connection_forces import STIFFNESS
 from poinsot.parts.family import Assembly, Kernels, index
+from poinsot.parts.reading_connections import LAST, STRAIN, Connected, six_of
 from poinsot.ph.matrices import Vector
 
 #: Columns of numbers, in groups: S by blocks, the relaxation time, the step that the connection was

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from poinsot.frames.directions import Direction
 from poinsot.inputs import number
-from poinsot.kernels.algebra import Array, Mat, Vec, dot, outer, plus, scale, times, vector
+from poinsot.kernels.algebra import Array, Four, Mat, Vec, dot, outer, plus, scale, times, vector
 from poinsot.kernels.kernel import inline
 from poinsot.kernels.terms import UNIT
 from poinsot.ph.derivatives import RELATIVE_STEP, slope_by
@@ -223,6 +223,28 @@ def friction(numbers: Array, k: int, y: float, memory: Array, slopes: bool) -> t
             memory[k, 0], memory[k, 1] = y, w
             slope += coulomb * (1.0 - w * y / r) / r
     return force, slope
+
+
+@inline
+def friction_slope(numbers: Array, k: int, y: float) -> float:
+    """Return df/dy as it is, and not as Newton's method needs it."""
+    viscous, quadratic, coulomb = vector(numbers, k, VISCOUS)
+    slope = viscous + 2.0 * quadratic * abs(y)
+    if coulomb > 0.0:
+        slip = numbers[k, SLIP_RATE]
+        square = y * y + slip * slip
+        slope += coulomb * slip * slip / (square * sqrt(square))
+    return slope
+
+
+@inline
+def friction_by_numbers(numbers: Array, k: int, y: float) -> Four:
+    """Return the derivatives of f by all four numbers."""
+    coulomb, slip = numbers[k, COULOMB], numbers[k, SLIP_RATE]
+    r = sqrt(y * y + slip * slip)
+    dry = y / r if r > 0.0 else 0.0
+    by_slip = -coulomb * dry * slip / (r * r) if r > 0.0 else 0.0
+    return y, abs(y) * y, dry, by_slip
 
 
 @inline

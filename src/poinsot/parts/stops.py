@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from poinsot.errors import InputError
 from poinsot.frames.directions import Charted
 from poinsot.inputs import number, positive
-from poinsot.kernels.algebra import Array, Vec, vector
+from poinsot.kernels.algebra import Array, Four, Vec, vector
 from poinsot.kernels.kernel import inline
 from poinsot.parts.coordinates import of_joint
 from poinsot.parts.elastic import Elastic
@@ -64,6 +64,24 @@ def _mean(depth: float, change: float) -> tuple[float, float]:
 
 
 @inline
+def push_by_numbers(numbers: Array, k: int, chi: float, dchi: float) -> Vec:
+    """Return the derivatives of the mean force by both limits and the stiffness."""
+    lower, upper, stiffness = vector(numbers, k, LOWER)
+    above, below = _mean(chi - upper, dchi)[0], _mean(lower - chi, -dchi)[0]
+    by_lower = -stiffness * _in_contact(lower - chi, -dchi)
+    return by_lower, -stiffness * _in_contact(chi - upper, dchi), above - below
+
+
+@inline
+def _in_contact(depth: float, change: float) -> float:
+    """Return the part of a change in depth that is in contact: the slope of its mean by depth."""
+    start, end = max(0.0, depth), max(0.0, depth + change)
+    if start > 0.0 and end > 0.0:
+        return 1.0
+    return (end - start) / change if start > 0.0 or end > 0.0 else 0.0
+
+
+@inline
 def stored_in(numbers: Array, k: int, chi: float) -> float:
     """Return the energy [J]."""
     lower, upper, stiffness = vector(numbers, k, LOWER)
@@ -87,6 +105,21 @@ def resistance_at(numbers: Array, k: int, chi: float, rate: float) -> Vec:
     if stiffness + c * speed < 0.0:
         return -outwards * stiffness * depth, -stiffness, 0.0
     return c * depth * rate, outwards * c * rate, c * depth
+
+
+@inline
+def resistance_by_numbers(numbers: Array, k: int, chi: float, rate: float) -> Four:
+    """Return the derivatives of the resistance by both limits, the stiffness and the damping."""
+    lower, upper, stiffness = vector(numbers, k, LOWER)
+    c, by_chi = numbers[k, DAMPING], resistance_at(numbers, k, chi, rate)[1]
+    above, below = chi - upper, lower - chi
+    if above <= 0.0 and below <= 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    if below > above:
+        held = stiffness - c * rate < 0.0
+        return -by_chi, 0.0, below if held else 0.0, 0.0 if held else below * rate
+    held = stiffness + c * rate < 0.0
+    return 0.0, -by_chi, -above if held else 0.0, 0.0 if held else above * rate
 
 
 # -- in the reference engine -----------------------------------------------------------------------

@@ -26,7 +26,6 @@ from poinsot.kernels.algebra import (
     Vec,
     add,
     add_tile,
-    apply,
     axial,
     axpy,
     combine,
@@ -64,7 +63,9 @@ from poinsot.parts.feedback import JointLaw
 from poinsot.parts.potentials import CoordinatePotential
 from poinsot.parts.resistance import COULOMB, AnyLaw, Damper, Friction
 from poinsot.parts.stops import Cushion, OneSided
+from poinsot.parts.struts_backward import struts_backward
 from poinsot.parts.tensions import (
+    CHART,
     CUSHION,
     DAMPER,
     FIRST,
@@ -78,14 +79,11 @@ from poinsot.parts.tensions import (
     energy_of,
     tension_along,
 )
-from poinsot.parts.tensions import Forms as AtEnds
+from poinsot.parts.turning_forms import FORM_0, FORM_1, forms_turning, product
 from poinsot.ph.matrices import Vector
 
-#: Columns of numbers: of points those of a term, of directions the matrices N of one or two forms.
-#: Of places, after the bodies: the chart, `FIRST` and `LAST`, and tiles of (T_A, R_A, T_B, R_B)
-#: with each other.
-FORM_0, FORM_1 = 0, 9
-CHART, PAIR = 3, 6
+#: Of places, after `LAST`: tiles of (T_A, R_A, T_B, R_B) with each other.
+PAIR = 6
 
 
 @kernel
@@ -244,26 +242,6 @@ def _turning(struts: Along, k: int, step: Step, tiles: Array) -> None:
 
 
 @arithmetic
-def forms_turning(K_0: Mat, K_1: Mat, half_A: Vec, half_B: Vec) -> AtEnds:
-    """Return tr K at the start, at the middle and at the end of a step, and the increments.
-
-    Both ends are as far from the middle, but for (a_A x a)·(a_B x b).
-    """
-    apart, both, middle = sub(half_A, half_B), dot(half_A, half_B), (trace(K_0), trace(K_1))
-    ds = 2.0 * dot(axial(K_0), apart), 2.0 * dot(axial(K_1), apart)
-    low = middle[0] * (1.0 + both) - dot(half_B, apply(K_0, half_A)) - 0.5 * ds[0]
-    other = middle[1] * (1.0 + both) - dot(half_B, apply(K_1, half_A)) - 0.5 * ds[1]
-    return (low, other), middle, (low + ds[0], other + ds[1]), ds
-
-
-@arithmetic
-def product(N: Mat, D_A: Mat, D_B: Mat) -> Mat:
-    """Return K, the sum of N_ij times director i of A and director j of B."""
-    K = plus(outer(D_A[0], combine(N[0], D_B)), outer(D_A[1], combine(N[1], D_B)))
-    return plus(K, outer(D_A[2], combine(N[2], D_B)))
-
-
-@arithmetic
 def _weighted(
     h: float, by_middle: Pair, by_end: Pair, K_0: Mat, K_1: Mat, end_0: Mat, end_1: Mat
 ) -> Mat:
@@ -394,6 +372,7 @@ class Struts(Family):
         energy=stored,
         ended=lost,
         accept=go_on,
+        backward=struts_backward,
         start=begin_at,
     )
 

@@ -26,8 +26,9 @@ from poinsot.parts.stops import mean_push, resistance_at, stored_in
 SPRING, DAMPER, MOTOR, SERVO, STOP, CUSHION = range(6)
 #: Columns of what acts: its role and its first input, in whose place springs have `LAW`.
 ROLE, PORT = 0, 1
-#: Columns of coordinates: the first that acts along it and the one after the last.
-FIRST, LAST = 4, 5
+#: Columns of coordinates, after the bodies: the chart; the first that acts along it and the one
+#: after the last.
+CHART, FIRST, LAST = 3, 4, 5
 
 #: Forms at the start, at the middle, at the end, and their increments.
 Forms: TypeAlias = tuple[Pair, Pair, Pair, Pair]

@@ -79,17 +79,16 @@ class MechanismSweep(ABC):
         self.runner, self.system, self.plan = runner, system, runner.tables()
         self.places = self.plan.places
         machine, self.work = runner.thorough_machine()
-        plain = not runner.system.stabilised
-        known = [bool(family.kernels.backward) and plain for family in FAMILIES]
-        there = [len(family) > 0 for family in runner.parts.families]
-        #: Which families have derivatives by their numbers, and which have them found with models
-        #: near by.
-        self.by_hand = [a and b for a, b in zip(there, known, strict=True)]
-        self.acting = [a and not b for a, b in zip(there, known, strict=True)]
-        self.families = np.flatnonzero(self.acting).astype(np.uint32)
-        sizes = [_flat(_numbers(machine.parts[k])).size for k in self.families]
-        self.first = np.cumsum([0, *sizes]).astype(np.uint32)
-        self.own = self._acting_numbers(machine.parts)
+        stabilised, families = runner.system.stabilised, runner.parts.families
+        #: Which families have derivatives by hand of all but laws that are functions.
+        self.by_hand = [family.by_hand(stabilised=stabilised) for family in families]
+        self.present = [len(family) > 0 for family in families]
+        self.rest = np.flatnonzero(np.array(self.present) > self.by_hand).astype(np.uint32)
+        sizes = [_flat(self._acting(machine.parts, k)).size for k in range(len(families))]
+        #: Those of whose numbers, or laws, some are known by models near by.
+        self.families = np.flatnonzero(sizes).astype(np.uint32)
+        self.first = np.cumsum([0, *(sizes[k] for k in self.families)]).astype(np.uint32)
+        self.own = _flat(self._all_acting(machine.parts))
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
@@ -180,7 +179,7 @@ class MechanismSweep(ABC):
             measured=loss.measured,
             slopes=loss.by_measured,
             lam=lam,
-            acting=any(self.acting),
+            rest=self.rest,
             families=self.families,
             first=self.first,
             numbers=self.block,
@@ -205,8 +204,8 @@ class MechanismSweep(ABC):
 
     @property
     def slopes(self) -> Vector:
-        """The gradient by all numbers of bodies and joints; (numbers,)."""
-        return _flat([self.by_bodies, *_numbers(self._by_hand([*self.by_parts]))])
+        """The gradient by all numbers that have derivatives by hand; (numbers,)."""
+        return _flat([self.by_bodies, *self._all_known([*self.by_parts])])
 
     @property
     def sizes(self) -> tuple[Vector, Vector]:
@@ -216,13 +215,16 @@ class MechanismSweep(ABC):
         these, what acts has numbers of any size, such as stiffnesses and bounds that are none: so
         points count as no larger than 1 m.
         """
-        bodies, tables = abs(self.bodies), self.machine.parts
-        parts = map(_largest_of_rows, _numbers(self._by_hand(tables)))
-        acting = _flat(map(_largest_of_rows, _numbers(self._act(tables))))
-        return _flat([bodies, *parts]), np.minimum(acting, np.maximum(abs(self.own), 1.0))
+        bodies, parts = abs(self.bodies), self.machine.parts
+        known = (
+            _bounded(each) if family.loads else _largest_of_rows(each)
+            for k, family in enumerate(FAMILIES)
+            for each in self._known(parts, k)
+        )
+        return _flat([bodies, *known]), _flat(map(_bounded, self._all_acting(parts)))
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
-        """Return the numbers of bodies and joints of another system, and those of what acts.
+        """Return the numbers of another system that have derivatives by hand, and all others.
 
         None if its tables have another structure.
         """
@@ -230,9 +232,9 @@ class MechanismSweep(ABC):
             return None
         mechanism, own = system.mechanism, list[Any](self.machine.parts)
         bodies = self.of_bodies(mechanism)
-        before = self.runner.system.mechanism
+        before = self.system.mechanism
         if all(getattr(mechanism, name) is getattr(before, name) for name in ON_FRAMES):
-            return _flat([bodies, *_numbers(self._by_hand(own))]), self.own
+            return _flat([bodies, *self._all_known(own)]), self.own
         plan, families = self.plan, self.runner.parts.families
         others = Parts.of(mechanism, system.layout).families
         if [len(family) for family in families] != [len(family) for family in others]:
@@ -244,46 +246,57 @@ class MechanismSweep(ABC):
         if not all(map(_alike, parts, own)):
             return None
         self._alive.append(others)  # functions that numbers are addresses of
-        return _flat([bodies, *_numbers(self._by_hand(parts))]), self._acting_numbers(parts)
+        return _flat([bodies, *self._all_known(parts)]), _flat(self._all_acting(parts))
 
     def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
         assert isinstance(system, self.forms)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
 
-    def _by_hand(self, parts: Sequence[Any]) -> list[Any]:
-        return [table for table, known in zip(parts, self.by_hand, strict=True) if known]
+    def _all_known(self, parts: Sequence[Any]) -> Iterator[Array]:
+        """Yield all numbers that have derivatives by hand."""
+        for k in np.flatnonzero(self.present).tolist():
+            yield from self._known(parts, k)
 
-    def _act(self, parts: Sequence[Any]) -> list[Any]:
-        return [table for table, acts in zip(parts, self.acting, strict=True) if acts]
+    def _all_acting(self, parts: Sequence[Any]) -> Iterator[Array]:
+        """Yield all others."""
+        for k in np.flatnonzero(self.present).tolist():
+            yield from self._acting(parts, k)
 
-    def _acting_numbers(self, parts: Sequence[Any]) -> Vector:
-        return _flat(_numbers(self._act(parts)))
+    def _known(self, parts: Sequence[Any], k: int) -> Iterator[Array]:
+        """Yield numbers of a family that have derivatives by hand."""
+        return (value for value in _numbers(parts[k]) if self.by_hand[k] and _is_real(value))
+
+    def _acting(self, parts: Sequence[Any], k: int) -> Iterator[Array]:
+        """Yield all other numbers of a family, and addresses of laws by their bits."""
+        found = (value for value in _numbers(parts[k]) if self._acts(k, value))
+        return (value.view(np.float64) for value in found)
+
+    def _acts(self, k: int, value: NDArray[Any]) -> bool:
+        """Tell whether numbers of a family, or addresses if there are, differ in models near by."""
+        return not self.by_hand[k] if _is_real(value) else bool(np.any(value))
 
     def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
-        """Return tables of what acts with their numbers in one array."""
+        """Return tables of what acts with its numbers in one array."""
         first = 0
 
-        def moved(table: Any) -> Any:
+        def moved(table: Any, k: int) -> Any:
             nonlocal first
             if not isinstance(table, tuple):
                 return table
             fields = []
             for value, hint in fields_of(table):
-                if isinstance(value, tuple) or not _is_numbers(value, hint):
-                    fields.append(moved(value))
-                    continue
-                own = self.block[first : first + value.size].view(value.dtype)
-                fields.append(own.reshape(value.shape))
-                first += value.size
+                if isinstance(value, tuple):
+                    fields.append(moved(value, k))
+                elif _is_numbers(value, hint) and self._acts(k, value):
+                    own = self.block[first : first + value.size].view(value.dtype)
+                    fields.append(own.reshape(value.shape))
+                    first += value.size
+                else:
+                    fields.append(value)
             return type(table)(*fields)
 
-        return PartTables(
-            *(
-                moved(table) if acts else table
-                for table, acts in zip(parts, self.acting, strict=True)
-            )
-        )
+        return PartTables(*(moved(table, k) for k, table in enumerate(parts)))
 
 
 class DirectorSweep(MechanismSweep):
@@ -337,13 +350,13 @@ def _is_numbers(value: NDArray[Any], hint: Any) -> bool:
     return "addresses" in marks
 
 
-def _numbers(tables: Any) -> Iterator[Array]:
-    """Yield all arrays of numbers in tables, addresses by their bits."""
-    for value, hint in fields_of(tables):
+def _numbers(table: Any) -> Iterator[NDArray[Any]]:
+    """Yield all arrays of numbers in a table, and those of addresses."""
+    for value, hint in fields_of(table):
         if isinstance(value, tuple):
             yield from _numbers(value)
         elif _is_numbers(value, hint):
-            yield value.view(np.float64)
+            yield value
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -360,6 +373,15 @@ def _alike(a: Any, b: Any) -> bool:
         elif not _alike(one, other):
             return False
     return True
+
+
+def _is_real(value: NDArray[Any]) -> bool:
+    return value.dtype.kind == "f"
+
+
+def _bounded(numbers: Array) -> Array:
+    """Return numbers of the same shape, each the largest of its row up to itself or 1."""
+    return np.minimum(_largest_of_rows(numbers), np.maximum(abs(numbers), 1.0))
 
 
 def _largest_of_rows(numbers: Array) -> Array:
