@@ -140,6 +140,7 @@ def test_gradients_of_random_mechanisms_in_other_coordinates_are_those_of_runs(s
     # Loops stay closed.
     moved = paths[:3] if len(plan.joints) > len(plan.bodies) else paths
     direction = {p: random.uniform(-1, 1, np.shape(known.values[p])) for p in moved}
+    direction |= {p: dp + dp.T for p, dp in direction.items() if dp.ndim == 2}
     found = ps.gradient(model, of, paths, **how)
 
     def value(step):
