@@ -91,6 +91,44 @@ def four_bar():
     return model, "bar2"
 
 
+def springs():
+    """Return a chain of 8 hinges with springs, dampers and friction."""
+    import poinsot as ps
+
+    model = ps.Model(gravity=(0, 0, -9.81), name="springs")
+    before = model.ground
+    for k in range(8):
+        shape = ps.Box(mass=1.0 + 0.1 * k, size=(1.0, 0.6, 0.4))
+        link = model.add_body(f"link{k}", shape, position=(k + 0.5, 0, 0))
+        model.add_joint(f"J{k}", ps.Revolute(before, link, point=(k, 0, 0), axis=(0, 1, 0)))
+        hinge = ps.JointSpring(f"J{k}", stiffness=40.0, damping=1.0, rest=0.1)
+        model.add_force(f"hinge{k}", hinge)
+        friction = ps.JointFriction(f"J{k}", coulomb=0.2, viscous=0.1, slip=0.05)
+        model.add_force(f"friction{k}", friction)
+        ends = {"point_a": (k - 0.3, 0, 0.5), "point_b": (k + 0.5, 0, 0.3)}
+        spring = ps.Spring(before, link, **ends, stiffness=30.0, damping=0.5)
+        model.add_force(f"spring{k}", spring)
+        before = link
+    return model, "link7"
+
+
+def platform():
+    """Return a body that hangs on 20 springs with dampers."""
+    import numpy as np
+
+    import poinsot as ps
+
+    model = ps.Model(gravity=(0, 0, -9.81), name="platform")
+    shape = ps.Box(mass=4.0, size=(1.0, 1.0, 0.2))
+    body = model.add_body("platform", shape, position=(0, 0, 1))
+    for k in range(20):
+        way = np.array([np.cos(0.1 * np.pi * k), np.sin(0.1 * np.pi * k), 0])
+        ends = {"point_a": 1.5 * way + (0, 0, 2 + 0.3 * way[0]), "point_b": 0.5 * way + (0, 0, 1.1)}
+        spring = ps.Spring(model.ground, body, **ends, stiffness=30.0 + k, damping=0.5)
+        model.add_force(f"spring{k}", spring)
+    return model, "platform"
+
+
 #: Mechanisms and schemes.
 MODELS = {
     "slider-crank": (slider_crank, "ph-mp"),
@@ -100,16 +138,40 @@ MODELS = {
     "chain of 16": (lambda: chain(16), "ph-mp"),
     "four-bar": (four_bar, "ph-mp"),
     "elastic rod": (rod, "ph-mp"),
+    "springs": (springs, "ph-mp"),
+    "springs, ggl": (springs, "ph-mp-ggl"),
+    "platform": (platform, "ph-mp"),
+    "platform, ggl": (platform, "ph-mp-ggl"),
+}
+#: Numbers of the parts of springs and platform, by kind.
+OF_PARTS = {
+    "springs": {
+        "hinge": ("stiffness", "damping", "rest"),
+        "friction": ("coulomb", "viscous"),
+        "spring": ("stiffness", "damping"),
+    },
+    "platform": {"spring": ("stiffness", "damping")},
 }
 
 
 def numbers(model, count):
     """Return paths of so many numbers of a model, or of as many as there are.
 
-    Masses come first, then inertia, gravity and the points of joints.
+    Masses come first, then inertia, gravity and the points of joints; of springs and platform, it
+    is those of what acts.
     """
     import poinsot as ps
 
+    if model.name in OF_PARTS:
+        kinds = OF_PARTS[model.name].items()
+        acting = [
+            f"forces.{force}.{number}"
+            for kind, names in kinds
+            for number in names
+            for force in model.forces
+            if force.startswith(kind)
+        ]
+        return acting[:count]
     if model.name == "rod":
         of_rod = ("youngs_modulus", "shear_modulus", "density", "damping_time")
         return [*(f"bodies.rod.{name}" for name in of_rod), *(f"gravity.{k}" for k in range(3))][

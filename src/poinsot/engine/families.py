@@ -95,16 +95,13 @@ start = _through("start", "state")
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
 _BY_HAND = tuple(family for family in _BACKWARDS if family.by_hand(stabilised=False))
 _REST = tuple(family for family in _BACKWARDS if family not in _BY_HAND)
-_BY_HAND_STABILISED = tuple(family for family in _BACKWARDS if family.by_hand(stabilised=True))
 act_by_hand = _through("act", "step, tiles", families=_BY_HAND, rather="exactly")
 act_stabilised_exactly = _through(
     "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
 )
 act_on_ends = _through("act", "step, tiles", families=_REST, rather="exactly")
-backward = _through("backward", "step, mu, frames, by_u", also="by", families=_BY_HAND)
-backward_stabilised = _through(
-    "backward", "step, mu, frames, by_u", also="by", families=_BY_HAND_STABILISED
-)
+backward = _through("backward", "step, mu, frames, by_u", also="by")
+backward_stabilised = _through("backward_stabilised", "step, mu, frames, by_u", also="by")
 
 
 def _one(hook: str, given: str) -> Any:

@@ -225,7 +225,9 @@ class Loads(Family):
     """Ports that act on single bodies."""
 
     Table: ClassVar = Acts
-    kernels: ClassVar = Kernels(loads_act, loads_act, backward=loads_backward)
+    kernels: ClassVar = Kernels(
+        loads_act, loads_act, backward=loads_backward, backward_stabilised=loads_backward
+    )
 
     def __init__(self, assembly: Assembly) -> None:
         along = Charted, DrivenDirection

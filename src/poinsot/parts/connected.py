@@ -285,6 +285,7 @@ class Connections(Family):
         energy=connected_energy,
         accept=go_on,
         backward=connections_backward,
+        backward_stabilised=connections_backward,
         start=start_again,
         exactly=connect_exactly,
     )

@@ -213,7 +213,9 @@ class Drags(Family):
     """Resistances against velocities of points and spins of bodies."""
 
     Table: ClassVar = Part
-    kernels: ClassVar = Kernels(drags_act, drags_act, backward=drags_backward)
+    kernels: ClassVar = Kernels(
+        drags_act, drags_act, backward=drags_backward, backward_stabilised=drags_backward
+    )
 
     def __init__(self, assembly: Assembly) -> None:
         found = [d for d in assembly.dampers if isinstance(d.direction, Along | Torque)]

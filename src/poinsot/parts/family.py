@@ -66,6 +66,8 @@ class Kernels(NamedTuple):
         Adds the derivatives of mu (nodes, 4) times residuals `act` by frames at the midpoint, and
         subtracts those by its numbers from the table `by`, those by inputs from `by_u` (inputs,),
         unless this is empty; see `engine.backward`.
+    backward_stabilised : (table, by, step, mu, frames, by_u)
+        The same of `stabilised`, but that nothing by frames is wanted.
     exactly : (table, step, tiles)
         The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
@@ -85,6 +87,7 @@ class Kernels(NamedTuple):
     end: Kernel | None = None
     save: Kernel | None = None
     backward: Kernel | None = None
+    backward_stabilised: Kernel | None = None
     exactly: Kernel | None = None
     start: Kernel | None = None
 
@@ -175,9 +178,9 @@ class Family(ABC):
 
     @classmethod
     def by_hand(cls, *, stabilised: bool) -> bool:
-        """Whether its kernel `backward` holds in the stabilised form, or in the plain one."""
-        own = cls.kernels.stabilised if stabilised else cls.kernels.act
-        return cls.kernels.backward is not None and own is cls.kernels.act
+        """Whether its residuals have derivatives by hand, in the plain form or the other."""
+        found = cls.kernels.backward_stabilised if stabilised else cls.kernels.backward
+        return found is not None
 
     @property
     def laws(self) -> list[Called | None]:

@@ -51,6 +51,7 @@ from poinsot.kernels.tables import (
 from poinsot.parts.constraints_backward import points_backward
 from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, Real, index, real
+from poinsot.parts.stabilised_backward import stabilised_points_backward
 from poinsot.parts.stabilised_constraints import (
     NODE,
     ON_A,
@@ -148,6 +149,7 @@ class Points(Family):
         fold=fold,
         unfold=unfold,
         backward=points_backward,
+        backward_stabilised=stabilised_points_backward,
     )
     loads: ClassVar = False
 

@@ -53,6 +53,7 @@ from poinsot.kernels.terms import (
 from poinsot.parts.constraints_backward import rows_backward
 from poinsot.parts.equations import SLOTS
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, index, real
+from poinsot.parts.stabilised_backward import stabilised_rows_backward
 from poinsot.parts.stabilised_constraints import stabilised_places, stabilised_rows
 
 #: Columns of places after node and slot: tiles of the node with (T_A, R_A, T_B, R_B), column and
@@ -226,7 +227,13 @@ class Rows(Family):
     """Constraints of joints that are products of vectors, but for common points."""
 
     Table: ClassVar = Part
-    kernels: ClassVar = Kernels(constraint_rows, stabilised_rows, row_gaps, backward=rows_backward)
+    kernels: ClassVar = Kernels(
+        constraint_rows,
+        stabilised_rows,
+        row_gaps,
+        backward=rows_backward,
+        backward_stabilised=stabilised_rows_backward,
+    )
     loads: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:

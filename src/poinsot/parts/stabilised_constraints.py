@@ -170,11 +170,11 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
         at, kind, c = places[k], places[k, KIND], numbers[k, terms.COEFFICIENT]
         first, second, slot = at[A], at[B], at[SLOT]
         gamma, mu = multiplier[at[NODE], slot], multiplier[at[VELOCITY_NODE], slot]
-        middle = _vectors(rows, k, stage, POSITION)
-        end = _weighted_sum(2.0, middle, -1.0, _vectors(rows, k, state, POSITION))
+        middle = vectors_of(rows, k, stage, POSITION)
+        end = weighted_sum(2.0, middle, -1.0, vectors_of(rows, k, state, POSITION))
         (v_A, w_A), (v_B, w_B) = twist_at_end(stage, first), twist_at_end(stage, second)
-        speeds_1 = _speeds(end, v_A, w_A, v_B, w_B)
-        speeds = _weighted_sum(0.5, _vectors(rows, k, state, VELOCITY), 0.5, speeds_1)
+        speeds_1 = speeds_of(end, v_A, w_A, v_B, w_B)
+        speeds = weighted_sum(0.5, vectors_of(rows, k, state, VELOCITY), 0.5, speeds_1)
         g, g1 = _pull(kind, c, middle), _pull(kind, c, end)
         along = _pull_along(kind, c, middle, speeds)
         x[at[NODE], slot] = (_value(kind, c, end) - numbers[k, CONSTANT]) / h
@@ -210,7 +210,7 @@ def stabilised_rows(rows: Part, step: Step, tiles: Array) -> None:
 
 
 @inline
-def _vectors(rows: Part, k: int, motion: Array, at: int) -> Vectors:
+def vectors_of(rows: Part, k: int, motion: Array, at: int) -> Vectors:
     """Return the vectors of term k; `at` is where in a motion positions are, or their rates."""
     numbers, first, second = rows.numbers, rows.places[k, A], rows.places[k, B]
     D_A, D_B = matrix(motion, first, at + 3), matrix(motion, second, at + 3)
@@ -224,13 +224,14 @@ def _vectors(rows: Part, k: int, motion: Array, at: int) -> Vectors:
 
 
 @arithmetic
-def _weighted_sum(f: float, x: Vectors, g: float, y: Vectors) -> Vectors:
+def weighted_sum(f: float, x: Vectors, g: float, y: Vectors) -> Vectors:
+    """Return f x + g y."""
     a, b, rho_A, rho_B, r = (axpy(f, i, scale(g, j)) for i, j in zip(x, y, strict=True))
     return a, b, rho_A, rho_B, r
 
 
 @arithmetic
-def _speeds(at: Vectors, v_A: Vec, w_A: Vec, v_B: Vec, w_B: Vec) -> Vectors:
+def speeds_of(at: Vectors, v_A: Vec, w_A: Vec, v_B: Vec, w_B: Vec) -> Vectors:
     """Return the rates of the vectors of a term on bodies that move."""
     a, b, rho_A, rho_B, _ = at
     along_A, along_B = cross(w_A, rho_A), cross(w_B, rho_B)
@@ -248,8 +249,8 @@ def _value(kind: int, c: float, at: Vectors) -> float:
 
 
 @inline
-def _slopes(kind: int, c: float, at: Vectors) -> tuple[Vec, Vec, Vec]:
-    """Return n, p, q."""
+def slopes(kind: int, c: float, at: Vectors) -> tuple[Vec, Vec, Vec]:
+    """Return n, p, q: the slopes of s by r, a and b."""
     a, b, _, _, r = at
     if kind == DOT:
         return NONE, scale(c, b), scale(c, a)
@@ -262,7 +263,7 @@ def _slopes(kind: int, c: float, at: Vectors) -> tuple[Vec, Vec, Vec]:
 def _pull(kind: int, c: float, at: Vectors) -> Pull:
     """Return the generalised forces of a unit tension: the gradient of s."""
     a, _, rho_A, rho_B, _ = at
-    n, p, _ = _slopes(kind, c, at)
+    n, p, _ = slopes(kind, c, at)
     if kind == DOT:
         torque = cross(a, p)
         return NONE, torque, NONE, scale(-1.0, torque)
@@ -276,7 +277,7 @@ def _change(kind: int, c: float, middle: Vectors, at: Vectors, half_A: Vec, half
     A vector x = C x0 changes with w along C (dw x x), so a slope is turned back by C^T first.
     """
     a, b, rho_A, rho_B, _ = middle
-    n, p, q = _slopes(kind, c, at)
+    n, p, q = slopes(kind, c, at)
     if kind == DOT:
         return NONE, cross(a, turn_back(half_A, p)), NONE, cross(b, turn_back(half_B, q))
     torque_A = cross(rho_A, turn_back(half_A, n))
@@ -350,7 +351,7 @@ def _add_change(
 @inline
 def _pull_along(kind: int, c: float, at: Vectors, speeds: Vectors) -> Pull:
     """Return how the pull changes along the speeds of the vectors."""
-    (n, p, q), (dn, dp, dq) = _slopes(kind, c, at), _slopes(kind, c, speeds)
+    (n, p, q), (dn, dp, dq) = slopes(kind, c, at), slopes(kind, c, speeds)
     on_A = add(cross(speeds[0], p), cross(at[0], dp))
     on_A = sub(on_A, add(cross(speeds[2], n), cross(at[2], dn)))
     on_B = add(cross(speeds[1], q), cross(at[1], dq))
@@ -376,7 +377,7 @@ def _change_of_rate(
     s' = n·r' + p·a' + q·b' with x' = w_1 x x_1; a vector at the end changes by h C (dw x x), so
     that n' - w_1 x n, and p and q alike, act on it.
     """
-    (n, p, q), (dn, dp, dq) = _slopes(kind, c, end), _slopes(kind, c, speeds)
+    (n, p, q), (dn, dp, dq) = slopes(kind, c, end), slopes(kind, c, speeds)
     p, q = turn_back(half_A, sub(dp, cross(w_A, p))), turn_back(half_B, sub(dq, cross(w_B, q)))
     n_A, n_B = turn_back(half_A, sub(dn, cross(w_A, n))), turn_back(half_B, sub(dn, cross(w_B, n)))
     on_A = sub(cross(middle[0], p), cross(middle[2], n_A))

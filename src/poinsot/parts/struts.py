@@ -373,6 +373,7 @@ class Struts(Family):
         ended=lost,
         accept=go_on,
         backward=struts_backward,
+        backward_stabilised=struts_backward,
         start=begin_at,
     )
 
