@@ -20,6 +20,9 @@ is that by the place which the motion, taken back, leads to. Constraints at the 
 depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns;
 bodies, common points and products of vectors have their derivatives by hand there.
 
+Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
+of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
+
 Where these are, the gradient s has as many numbers as tables have, and is contracted with their
 derivatives by parameters after the last step: a step costs the same for any number of parameters.
 Of other families mu times residuals is taken with the numbers of models near by as well, one after
@@ -44,6 +47,7 @@ from poinsot.bodies.stabilised_backward import (
     end_stabilised,
     exchange_ends,
     load_stabilised,
+    subtract_frames,
 )
 from poinsot.engine.families import (
     Tables,
@@ -54,7 +58,11 @@ from poinsot.engine.families import (
     act_stabilised_exactly,
     backward,
     begin,
+    begin_back,
+    close_exactly,
+    end_back,
     fold,
+    recall,
     start,
     start_one,
     unfold,
@@ -89,7 +97,8 @@ class Sweep(NamedTuple):
     (f + 1,) on, and once more in `own`; those of models near by in `nearby` (models, k), of which
     `differs` (models, f) tells which are others. `by_nearby` (models, nodes) are sums of -mu times
     what residuals of nodes are more there; `products` (f + 1, nodes) has room for mu times
-    residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns.
+    residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns; `fed` of
+    them are those of what acts, the first ones.
 
     The rest is room for a step: `state`, `ahead`, `stage`, `multiplier`, `gap`, `mu`, `ends` and
     `spare` (nodes, 4), `frames` (bodies + 1, 12), and `tiles`.
@@ -115,6 +124,7 @@ class Sweep(NamedTuple):
     by_nearby: Real2
     products: Real2
     by_u: Real2
+    fed: int
     state: Real2
     ahead: Real2
     stage: Real2
@@ -161,19 +171,23 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
+    recall(machine.parts, x[n], x[n + 1])
     _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
     begin_backward(bodies, h, x[n + 1], stage, lam, mu)
     _take_multipliers(job, h)
+    begin_back(machine.parts, step, lam, mu)
     fold(machine.parts, machine.bodies, mu)
     _solve(job)
     unfold(machine.parts, machine.bodies, mu)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     backward(machine.parts, job.by_parts, step, mu, job.frames)
-    total: float = end_backward(machine.bodies, job.by_bodies, h, x[n], stage, mu, job.frames, lam)
     if job.acting:
         _by_numbers(job, n, step)
+    end_back(machine.parts, job.by_parts, step, lam, mu, job.frames, job.by_u[n])
+    total: float = end_backward(machine.bodies, job.by_bodies, h, x[n], stage, mu, job.frames, lam)
+    if job.acting:
         _by_ends(job, n, h)
     return total
 
@@ -187,24 +201,28 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
-    _linearise_stabilised(job, step)
+    recall(machine.parts, job.x[n], job.x[n + 1])
+    _linearise_stabilised(job, step, True)
     _factorise(job)
     clear_backward(mu, job.frames)
     begin_stabilised(bodies, h, job.ahead, stage, lam, mu)
     _take_multipliers(job, h)
+    begin_back(machine.parts, step, lam, mu)
     _solve(job)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     add_numbers(machine.bodies, job.by_bodies, h, job.state, stage, mu)
     _by_numbers(job, n, step)
+    end_back(machine.parts, job.by_parts, step, lam, mu, job.frames, job.by_u[n])
     exchange_ends(bodies, mu, job.state, stage)
     _turn_impulses(job)
     start(machine.parts, job.ahead)
-    _linearise_stabilised(job, _step(job, n, -h, job.ahead))
+    _linearise_stabilised(job, _step(job, n, -h, job.ahead), False)
     start(machine.parts, job.state)  # angles are followed from step to step
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(machine.schedule, job.work.tiles, mu, ends)
     found: float = end_stabilised(bodies, h, job.state, stage, ends, lam)
+    subtract_frames(bodies, h, stage, job.frames, lam)
     return found
 
 
@@ -289,6 +307,7 @@ def _linearise_plain(job: Sweep, step: Step) -> None:
     clear(machine.template, matrix)
     bodies, h, length = machine.bodies, step.h, step.length
     free_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+    close_exactly(machine.parts, step, matrix)
     act_by_hand(machine.parts, step, matrix)
     if job.acting:
         _act_on_ends(job, step)
@@ -298,14 +317,16 @@ def _linearise_plain(job: Sweep, step: Step) -> None:
 
 
 @kernel
-def _linearise_stabilised(job: Sweep, step: Step) -> None:
-    """Set the matrix of the stabilised form."""
+def _linearise_stabilised(job: Sweep, step: Step, closed: bool) -> None:
+    """Set the matrix of the stabilised form; ports are `closed`, or have the inputs of before."""
     machine, matrix = job.machine, job.work.tiles
     bodies, h, length = machine.bodies, step.h, step.length
     for _ in range(_asked(machine)):
         begin(machine.parts, step.state)
         clear(machine.template, matrix)
         stabilised_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+        if closed:
+            close_exactly(machine.parts, step, matrix)
         act_stabilised_exactly(machine.parts, step, matrix)
 
 
@@ -352,7 +373,8 @@ def _by_ends(job: Sweep, n: int, h: float) -> None:
 @kernel
 def _by_numbers(job: Sweep, n: int, step: Step) -> None:
     """Subtract what families add with other numbers, and with other inputs."""
-    models, inputs, families, u = job.nearby.shape[0], job.by_u.shape[1], job.families, job.u
+    models, families, u = job.nearby.shape[0], job.families, job.u
+    inputs = min(job.fed, job.by_u.shape[1])
     if models > 0 or inputs > 0:
         here = 0.0
         for i in range(families.size):

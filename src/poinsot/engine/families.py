@@ -90,15 +90,19 @@ place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
 start = _through("start", "state")
-#: What those add that can be gone through backwards, with all derivatives: in the plain form apart
-#: if they have kernels for it.
+recall = _through("recall", "x0, x1")
+begin_back = _through("begin_back", "step, lam, mu")
+end_back = _through("end_back", "step, lam, mu, frames, by_u", also="by")
+#: What those add that can be gone through backwards, with all derivatives: apart if they have
+#: states of their own, and in the plain form if they have other kernels for it.
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
-_BY_HAND = tuple(family for family in _BACKWARDS if family.kernels.backward is not None)
-_REST = tuple(family for family in _BACKWARDS if family.kernels.backward is None)
+_CLOSING = tuple(family for family in _BACKWARDS if family.kernels.end_back is not None)
+_BETWEEN = tuple(family for family in _BACKWARDS if family.kernels.end_back is None)
+_BY_HAND = tuple(family for family in _BETWEEN if family.kernels.backward is not None)
+_REST = tuple(family for family in _BETWEEN if family.kernels.backward is None)
+close_exactly = _through("exactly", "step, tiles", families=_CLOSING)
 act_by_hand = _through("act", "step, tiles", families=_BY_HAND)
-act_stabilised_exactly = _through(
-    "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
-)
+act_stabilised_exactly = _through("stabilised", "step, tiles", families=_BETWEEN, rather="exactly")
 act_on_ends = _through("act", "step, tiles", families=_REST, rather="exactly")
 backward = _through("backward", "step, mu, frames", also="by")
 
@@ -108,7 +112,7 @@ def _one(hook: str, given: str) -> Any:
     space: dict[str, Any] = {"__name__": __name__}
     lines = list[str]()
     for k, family in enumerate(FAMILIES):
-        function = getattr(family.kernels, hook) if family.reversible else None
+        function = getattr(family.kernels, hook) if family in _BETWEEN else None
         if function is not None:
             space[f"{hook}_{family.__name__}"] = function
             lines += [

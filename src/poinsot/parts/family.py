@@ -69,6 +69,13 @@ class Kernels(NamedTuple):
         The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
         Sets what its parts remember of the start of a step, near what they remember already.
+    recall : (table, x0, x1)
+        Sets states of its own at both ends of a step from those of the run.
+    begin_back : (table, step, lam, mu)
+        Adds to mu what the gradient lam by its states after a step is by the unknowns of bodies.
+    end_back : (table, by, step, lam, mu, frames, by_u)
+        Makes lam by its states after a step that by those before it, once mu is the gradient by
+        residuals; adds to the others like `backward`, and sets that by inputs that it reads.
     """
 
     act: Kernel | None
@@ -86,6 +93,9 @@ class Kernels(NamedTuple):
     backward: Kernel | None = None
     exactly: Kernel | None = None
     start: Kernel | None = None
+    recall: Kernel | None = None
+    begin_back: Kernel | None = None
+    end_back: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)

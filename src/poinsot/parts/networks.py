@@ -19,6 +19,12 @@ from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER
 from poinsot.parts.control_laws import PythonLaw
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
+from poinsot.parts.network_backward import (
+    begin_networks_back,
+    close_ports_exactly,
+    end_networks_back,
+    recall_networks,
+)
 from poinsot.parts.network_code import NetworkCode
 from poinsot.parts.network_matrices import end_by_matrices, matrices_of, solve_by_matrices
 from poinsot.parts.network_steps import begin_by_code, end_by_code, room_of, solve_by_code
@@ -27,6 +33,7 @@ from poinsot.parts.network_table import (
     BY_CALL,
     BY_CODE,
     BY_MATRICES,
+    BY_OUT,
     COLUMN,
     END,
     ENERGY,
@@ -34,6 +41,8 @@ from poinsot.parts.network_table import (
     INPUT,
     LOST,
     MIDDLE,
+    MOTIONS,
+    NU,
     OPEN,
     OUTPUTS,
     RESIDUAL,
@@ -152,8 +161,11 @@ class PortNetworks(Family):
         end=end_networks,
         energy=network_energy,
         accept=go_on_from_there,
+        exactly=close_ports_exactly,
+        recall=recall_networks,
+        begin_back=begin_networks_back,
+        end_back=end_networks_back,
     )
-    reversible: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:
         self.networks = [each.network for each in assembly.networks]
@@ -165,7 +177,7 @@ class PortNetworks(Family):
         self.first_column = sum(inlet.size for inlet in assembly.inlets) + targets
         self.behind = [each.system.n - each.size for each in self.networks]
         self.through = [_through(each) for each in self.networks]
-        self.states = np.zeros((5, sum(self.behind)))
+        self.states = np.zeros((NU + 1, sum(self.behind)))
         self.left = np.zeros((len(self.networks), OUTPUTS + 2 * max(self.through, default=0)))
         linear = [each.linear is not None for each in self.networks]
         self.codes = [
@@ -260,7 +272,9 @@ class PortNetworks(Family):
             row, state, column = row + count, state + n, column + self.through[k]
             pair += count * count
         for one in self.rows:
-            places.append([one.kind, *graph.ends(np.array(one.ends)), one.component, one.input])
+            ends = np.array([one.ends], dtype=np.intp)
+            nodes = [*graph.pair(ends)[0], *graph.pair(ends, moving=True)[0]]
+            places.append([one.kind, *graph.ends(ends[0]), one.component, one.input, *nodes])
         algebraic = [each.system.algebraic[each.size :] for each in self.networks]
         self.states[ALGEBRAIC] = np.concatenate([np.zeros(0), *algebraic])
         if self.matrices.size != matrices:
@@ -270,8 +284,8 @@ class PortNetworks(Family):
         functions = [code.function if code is not None else call for code, call in both]
         return Networks(
             rows([one.numbers for one in self.rows], 18),
-            index(rows(places, 5)),
-            np.zeros((len(self.rows), IN + 1)),
+            index(rows(places, MOTIONS + 4)),
+            np.zeros((len(self.rows), BY_OUT + 1)),
             index(rows(networks, 11)),
             self.states,
             self.matrices,

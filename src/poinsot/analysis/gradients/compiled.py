@@ -69,13 +69,13 @@ class CompiledBackward(Adjoint):
     def __init__(self, run: Run, bound: Bound) -> None:
         super().__init__(run, bound)
         from poinsot.systems.compiled.backward import DirectorSweep, not_backwards
+        from poinsot.systems.compiled.hosted_backward import HostedSweep
         from poinsot.systems.compiled.runner import DirectorRunner
 
         problem = run.problem
         engine = run.engine(run.asked)
-        runner = engine.runner if isinstance(engine, CompiledEngine) else None
-        if isinstance(runner, HostedRunner):
-            raise UnableError("systems at ports, such as controllers in continuous time")
+        taken = engine.runner if isinstance(engine, CompiledEngine) else None
+        runner = taken.own if isinstance(taken, HostedRunner) else taken
         if not isinstance(runner, DirectorRunner):
             raise UnableError(f"'{problem.scheme.name}' in these coordinates")
         lacking = not_backwards(runner)
@@ -84,7 +84,11 @@ class CompiledBackward(Adjoint):
         redundant = runner.system.mechanism.redundant
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
-        self.engine, self.runner, self.sweep = engine, runner, DirectorSweep(runner)
+        clock = problem.clock
+        times = clock.span(clock.before, clock.before + clock.steps)
+        hosted = isinstance(taken, HostedRunner)
+        self.engine, self.runner = engine, runner
+        self.sweep = HostedSweep(taken, times) if hosted else DirectorSweep(runner)
         self.whole = len(problem.clock.fractions)
         # The states of a segment are there together.
         self.block = self.whole * BLOCK

@@ -32,6 +32,8 @@ def not_backwards(runner: DirectorRunner) -> str:
     for family in runner.parts.families:
         if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
+    if any(network.linear is None for network in runner.networks.networks):
+        return "networks at ports that are not linear"
     return ""
 
 
@@ -48,7 +50,8 @@ class DirectorSweep:
         self.runner, self.plan = runner, runner.tables()
         self.form = "stabilised_backward" if runner.system.stabilised else "backward"
         machine, self.work = runner.thorough_machine()
-        by_hand = [bool(f.kernels.backward) and self.form == "backward" for f in FAMILIES]
+        plain = self.form == "backward"
+        by_hand = [bool(f.kernels.end_back or (plain and f.kernels.backward)) for f in FAMILIES]
         #: Which families act by numbers whose derivatives are found with models near by.
         self.acting = [
             len(family) > 0 and not known
@@ -140,6 +143,7 @@ class DirectorSweep:
             by_nearby=self.by_nearby,
             products=np.zeros((self.families.size + 1, self.plan.graph.nodes + 1)),
             by_u=by_u,
+            fed=self.runner.networks.first_column,
             stage=self.stage,
             work=self.work,
             **self.room,
@@ -188,8 +192,7 @@ class DirectorSweep:
         self._alive.append(others)  # functions that numbers are addresses of
         return _flat([bodies, *_numbers(self._others(parts))]), self._acting_numbers(parts)
 
-    @staticmethod
-    def inputs(system: PHSystem, u: Array, times: Vector) -> Array:
+    def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
         assert isinstance(system, DirectorForm)
         return system.mechanism.with_targets(u[:, : system.m], times[:-1])
