@@ -14,7 +14,6 @@ turn and g' by their angular velocity w as
 
 from poinsot.bodies.directors_backward import (
     TURN,
-    gather_at,
     matrix_at,
     put_at,
     put_matrix_at,
@@ -42,7 +41,6 @@ from poinsot.kernels.algebra import (
     times,
     vector,
 )
-from poinsot.kernels.cayley import turn_back
 from poinsot.kernels.kernel import arithmetic, kernel
 from poinsot.kernels.tables import (
     COORDINATES,
@@ -184,22 +182,6 @@ def end_stabilised(
             put_matrix_at(lam, q + TURN, times(0.5, _crossed_with(turn, D0)))
             put_matrix_at(lam, q + n + TURN, by_V0)
     return total
-
-
-@kernel
-def subtract_frames(places: Array, h: float, stage: Array, frames: Array, lam: Array) -> None:
-    """Subtract derivatives by frames at the midpoint from the gradient lam by the start."""
-    count = stage.shape[0] - 1
-    ground = places[count, R]
-    for b in range(count):
-        q = 0 + places[b, COORDINATES]
-        gather_at(lam, q, scale(-1.0, vector(frames, b, POSITION)))
-        if places[b, R] < ground:
-            _, w = twist(stage, b)
-            a = scale(0.5 * h, w)
-            for k in range(3):
-                back = turn_back(a, vector(frames, b, DIRECTORS + 3 * k))
-                gather_at(lam, q + TURN + 3 * k, scale(-1.0, back))
 
 
 @arithmetic

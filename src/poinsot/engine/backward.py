@@ -47,7 +47,6 @@ from poinsot.bodies.stabilised_backward import (
     end_stabilised,
     exchange_ends,
     load_stabilised,
-    subtract_frames,
 )
 from poinsot.engine.families import (
     Tables,
@@ -62,6 +61,7 @@ from poinsot.engine.families import (
     close_exactly,
     end_back,
     fold,
+    give_ends,
     recall,
     start,
     start_one,
@@ -216,13 +216,14 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     exchange_ends(bodies, mu, job.state, stage)
     _turn_impulses(job)
     start(machine.parts, job.ahead)
-    _linearise_stabilised(job, _step(job, n, -h, job.ahead), False)
+    back = _step(job, n, -h, job.ahead)
+    _linearise_stabilised(job, back, False)
     start(machine.parts, job.state)  # angles are followed from step to step
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(machine.schedule, job.work.tiles, mu, ends)
+    give_ends(machine.parts, back, ends)
     found: float = end_stabilised(bodies, h, job.state, stage, ends, lam)
-    subtract_frames(bodies, h, stage, job.frames, lam)
     return found
 
 

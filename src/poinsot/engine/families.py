@@ -93,6 +93,7 @@ start = _through("start", "state")
 recall = _through("recall", "x0, x1")
 begin_back = _through("begin_back", "step, lam, mu")
 end_back = _through("end_back", "step, lam, mu, frames, by_u", also="by")
+give_ends = _through("give_ends", "step, ends")
 #: What those add that can be gone through backwards, with all derivatives: apart if they have
 #: states of their own, and in the plain form if they have other kernels for it.
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)

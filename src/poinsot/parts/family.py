@@ -76,6 +76,8 @@ class Kernels(NamedTuple):
     end_back : (table, by, step, lam, mu, frames, by_u)
         Makes lam by its states after a step that by those before it, once mu is the gradient by
         residuals; adds to the others like `backward`, and sets that by inputs that it reads.
+    give_ends : (table, step, ends)
+        Adds to `ends`, derivatives of mu times residuals by the unknowns of the step taken back.
     """
 
     act: Kernel | None
@@ -96,6 +98,7 @@ class Kernels(NamedTuple):
     recall: Kernel | None = None
     begin_back: Kernel | None = None
     end_back: Kernel | None = None
+    give_ends: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from poinsot.kernels.step import Step
 from poinsot.parts.network_matrices import solve_by_matrices
 from poinsot.parts.network_matrices_backward import back_by_matrices, outputs_back_by_matrices
 from poinsot.parts.network_steps import begin_by_code, solve_by_code
+from poinsot.parts.network_steps_backward import back_by_code, outputs_back_by_code
 from poinsot.parts.network_table import (
     ALGEBRAIC,
     BY_CODE,
@@ -113,13 +114,29 @@ def begin_networks_back(table: Networks, step: Step, lam: Array, mu: Array) -> N
     work, places = table.work, table.places
     for k in range(table.networks.shape[0]):
         at = table.networks[k]
-        outputs_back_by_matrices(table, k, step.h, lam)
+        if at[WAY] == BY_MATRICES:
+            outputs_back_by_matrices(table, k, step.h, lam)
+        else:
+            outputs_back_by_code(table, k, lam)
         for i in range(at[ROW], at[ROWS_END]):
-            eta = work[i, BY_OUT]
-            gather(mu, places[i, MOTIONS], 0, scale(eta, vector(work, i, SLOPE_A)))
-            gather(mu, places[i, MOTIONS + 1], 0, scale(eta, vector(work, i, SLOPE_A + 3)))
-            gather(mu, places[i, MOTIONS + 2], 0, scale(eta, vector(work, i, SLOPE_B)))
-            gather(mu, places[i, MOTIONS + 3], 0, scale(eta, vector(work, i, SLOPE_B + 3)))
+            _give(work, places, i, work[i, BY_OUT], mu)
+
+
+@kernel
+def give_ends_of_networks(table: Networks, step: Step, ends: Array) -> None:
+    """Subtract what the gradients by outputs are by the unknowns of the step taken back."""
+    for i in range(table.work.shape[0]):
+        slope_by_unknowns(table, i, step)
+        _give(table.work, table.places, i, -table.work[i, BY_OUT], ends)
+
+
+@inline
+def _give(work: Array, places: Array, i: int, eta: float, to: Array) -> None:
+    """Add to nodes what eta times the output of row i is by unknowns."""
+    gather(to, places[i, MOTIONS], 0, scale(eta, vector(work, i, SLOPE_A)))
+    gather(to, places[i, MOTIONS + 1], 0, scale(eta, vector(work, i, SLOPE_A + 3)))
+    gather(to, places[i, MOTIONS + 2], 0, scale(eta, vector(work, i, SLOPE_B)))
+    gather(to, places[i, MOTIONS + 3], 0, scale(eta, vector(work, i, SLOPE_B + 3)))
 
 
 @kernel
@@ -140,7 +157,10 @@ def end_networks_back(
             work[i, IN] = _by_input(table, i, step.h, mu)
             if by_u.size > 0:
                 by_u[table.places[i, INPUT]] = 0.0
-        back_by_matrices(table, by, k, step, lam, by_u)
+        if at[WAY] == BY_MATRICES:
+            back_by_matrices(table, by, k, step, lam, by_u)
+        else:
+            back_by_code(table, k, lam, by_u)
         for i in range(at[ROW], at[ROWS_END]):
             give_outputs(table, by, i, work[i, BY_OUT], step, frames)
 

@@ -40,6 +40,11 @@ class Networks(NamedTuple):
     outputs of its ports, one row each. `laws` are the addresses of machine code and of functions of
     Python; `codes` are about machine code, `room` is its room, and `called` are laws that it leaves
     to be called.
+
+    On the way back `backs` are addresses of machine code of slopes by what a step begins with, and
+    `products` of what is derived, both of every network made of expressions; `others` are those of
+    models near by, as many for each model, of which `by_others` is the gradient. `given` and `told`
+    are room for these.
     """
 
     numbers: Real2
@@ -55,6 +60,12 @@ class Networks(NamedTuple):
     room: Written1
     called: Addresses
     called_sizes: Index2
+    backs: Addresses
+    products: Addresses
+    others: Addresses
+    by_others: Written1
+    given: Written1
+    told: Written1
 
 
 @inline

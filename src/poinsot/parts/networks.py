@@ -6,6 +6,7 @@ consists of expressions, and in Python otherwise.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -23,9 +24,10 @@ from poinsot.parts.network_backward import (
     begin_networks_back,
     close_ports_exactly,
     end_networks_back,
+    give_ends_of_networks,
     recall_networks,
 )
-from poinsot.parts.network_code import NetworkCode
+from poinsot.parts.network_code import NetworkCode, code_of_product, code_of_slopes
 from poinsot.parts.network_matrices import end_by_matrices, matrices_of, solve_by_matrices
 from poinsot.parts.network_steps import begin_by_code, end_by_code, room_of, solve_by_code
 from poinsot.parts.network_table import (
@@ -58,6 +60,7 @@ from poinsot.parts.network_table import (
     outer_input,
 )
 from poinsot.parts.port_rows import TURN, couple, look_along, row_of
+from poinsot.ph.compiled import CompiledFunction
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Network
 
@@ -165,6 +168,7 @@ class PortNetworks(Family):
         recall=recall_networks,
         begin_back=begin_networks_back,
         end_back=end_networks_back,
+        give_ends=give_ends_of_networks,
     )
 
     def __init__(self, assembly: Assembly) -> None:
@@ -219,6 +223,12 @@ class PortNetworks(Family):
         """Functions of Python: networks that are called, and laws that others call."""
         called = [law for code in self.codes if code is not None for law in code.laws]
         return [*self.calls, *(law.called for law in called if isinstance(law, PythonLaw))]
+
+    @property
+    def follows(self) -> bool:
+        """Whether all of them are matrices or expressions, which can be gone through backwards."""
+        called = [code for code in self.codes if code is not None and code.laws]
+        return not called and all(call is None for call in self.calls)
 
     @property
     def exact(self) -> bool:
@@ -296,6 +306,27 @@ class PortNetworks(Family):
             self.room,
             np.array([law.address for law in called], dtype=np.int64),
             index(rows(sizes, 2)),
+            *(np.zeros(count, dtype=np.int64) for count in (len(functions), len(functions), 0)),
+            *(np.zeros(0) for _ in range(3)),
+        )
+
+    @cached_property
+    def products(self) -> list[CompiledFunction | None]:
+        """What is derived of networks of expressions, see `network_code.code_of_product`."""
+        coded = zip(self.networks, self.codes, strict=True)
+        return [None if code is None else code_of_product(each) for each, code in coded]
+
+    def backwards(self, table: Networks) -> Networks:
+        """Return the table with what goes backwards through networks of expressions."""
+        coded = [code is not None for code in self.codes]
+        own = [each if code else None for each, code in zip(self.networks, coded, strict=True)]
+        self.slopes = [None if each is None else code_of_slopes(each) for each in own]
+        sizes = [code.sizes for code in (*self.slopes, *self.products) if code is not None]
+        return table._replace(
+            backs=addresses(self.slopes),
+            products=addresses(self.products),
+            given=np.zeros(max((given for given, _ in sizes), default=0)),
+            told=np.zeros(max((told for _, told in sizes), default=0)),
         )
 
     # -- the run ------------------------------------------------------------------------------

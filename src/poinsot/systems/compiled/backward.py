@@ -32,8 +32,8 @@ def not_backwards(runner: DirectorRunner) -> str:
     for family in runner.parts.families:
         if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
-    if any(network.linear is None for network in runner.networks.networks):
-        return "networks at ports that are not linear"
+    if not runner.networks.follows:
+        return "systems at ports, or controllers, that are called as functions"
     return ""
 
 
@@ -63,6 +63,9 @@ class DirectorSweep:
         self.own = self._acting_numbers(machine.parts)
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
+        networks = runner.networks.backwards(machine.parts.PortNetworks)
+        #: With what only the way back needs.
+        self.taken = self.machine._replace(parts=self.machine.parts._replace(PortNetworks=networks))
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
         self.stage, self.state = runner.carried.stage.copy(), runner.rest()
         self.by_bodies = np.zeros_like(machine.bodies.numbers)
@@ -123,7 +126,7 @@ class DirectorSweep:
         the numbers of tables, and by those of models near by, is kept; that by inputs is written.
         """
         asked = Sweep(
-            machine=self.machine,
+            machine=self.taken,
             by_bodies=self.by_bodies,
             by_parts=self.by_parts,
             places=self.plan.places,

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from poinsot.engine.job import Machine
+from poinsot.parts.family import addresses
+from poinsot.parts.network_code import code_of_product
 from poinsot.parts.network_matrices import matrices_of
 from poinsot.parts.networks import SAME
 from poinsot.ph.hosting import Hosting, HostedRunner
@@ -81,6 +84,7 @@ class HostedSweep(DirectorSweep):
         by_inner = np.zeros((len(u), inner.shape[1] if by_u.shape[1] else 0))
         x, seeds = (np.take(each, self.states, axis=1) for each in (x, seeds))
         own = lam[self.states]
+        self.taken = self._with_models_near_by()
         for k, a, b in reversed([*self._pieces(np.diff(times))]):
             networks.prepare(float(self.h[k]))
             by = self.by_parts.PortNetworks.matrices
@@ -92,10 +96,18 @@ class HostedSweep(DirectorSweep):
             self.by_matrices[k] += by[self.linear]
             if done < len(u) - a:
                 break
+        # Nothing acts on the ground, whose place is that of networks.
+        self.by_nearby[:, -1] += self._near[1]
+        self._near[1][:] = 0.0
         lam[self.states] = own
         if by_u.shape[1]:
             by_u[:] = by_inner[:, self.fed_columns]
         return done
+
+    def _with_models_near_by(self) -> Machine:
+        parts = self.taken.parts
+        networks = parts.PortNetworks._replace(others=self._near[0], by_others=self._near[1])
+        return self.taken._replace(parts=parts._replace(PortNetworks=networks))
 
     def _pieces(self, h: Vector) -> Iterator[tuple[int, int, int]]:
         """Yield the number of each size of steps one after the other, the first, and the end."""
@@ -127,7 +139,19 @@ class HostedSweep(DirectorSweep):
         matrices = self._matrices(hosting)
         if found is None or matrices.shape != self.by_matrices.shape:
             return None
-        return np.append(found[0], matrices), found[1]
+        codes = [code_of_product(each) for each in hosting.networks if each.linear is None]
+        self._alive.append(codes)
+        # Like those of laws, addresses count as numbers, by their bits.
+        return np.append(found[0], matrices), np.append(found[1], addresses(codes).view(float))
+
+    def use(self, models: list[Vector]) -> None:
+        """Take numbers of what acts, and expressions of networks, in models near by."""
+        super().use([each[: self.own.size] for each in models])
+        linear = [network.linear is not None for network in self.runner.networks.networks]
+        others = np.zeros((len(models), len(linear)), dtype=np.int64)
+        for row, each in zip(others, models, strict=True):
+            row[~np.array(linear, dtype=bool)] = each[self.own.size :].view(np.int64)
+        self._near = others.reshape(-1), np.zeros(len(models))
 
     def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
