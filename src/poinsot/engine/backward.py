@@ -80,7 +80,7 @@ from poinsot.engine.tiles import (
 from poinsot.kernels.algebra import Array
 from poinsot.kernels.kernel import inline, kernel
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Rows4, Rows12
+from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Real3, Rows4, Rows12
 
 
 class Sweep(NamedTuple):
@@ -98,7 +98,8 @@ class Sweep(NamedTuple):
     `differs` (models, f) tells which are others. `by_nearby` (models, nodes) are sums of -mu times
     what residuals of nodes are more there; `products` (f + 1, nodes) has room for mu times
     residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns; `fed` of
-    them are those of what acts, the first ones.
+    them are those of what acts, the first ones. Some of them, `read_inputs`, are measured where a
+    step begins: `reads` (steps, inputs, states) are their slopes by `read_states`.
 
     The rest is room for a step: `state`, `ahead`, `stage`, `multiplier`, `gap`, `mu`, `ends` and
     `spare` (nodes, 4), `frames` (bodies + 1, 12), and `tiles`.
@@ -125,6 +126,9 @@ class Sweep(NamedTuple):
     products: Real2
     by_u: Real2
     fed: int
+    reads: Real3
+    read_inputs: Index1
+    read_states: Index1
     state: Real2
     ahead: Real2
     stage: Real2
@@ -147,10 +151,20 @@ def sweep(job: Sweep) -> tuple[int, int]:
         for i in range(job.lam.size):
             job.lam[i] += job.seeds[n + 1, i]
         total = _take_back(job, job.machine.stabilised, n, job.times[n + 1] - job.times[n])
+        _by_readings(job, n)
         if total - total != 0.0:
             break
         taken += 1
     return taken, 0
+
+
+@kernel
+def _by_readings(job: Sweep, n: int) -> None:
+    """Add what the gradient by inputs is by the states at the start at which they are measured."""
+    for i in range(job.read_inputs.size):
+        by_u = job.by_u[n, job.read_inputs[i]]
+        for j in range(job.read_states.size):
+            job.lam[job.read_states[j]] += by_u * job.reads[n, i, j]
 
 
 @inline

@@ -15,6 +15,7 @@ from poinsot.analysis.gradients.adjoint import Adjoint
 from poinsot.analysis.gradients.beginnings import Tables
 from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
 from poinsot.analysis.gradients.nearby import Nearby
+from poinsot.analysis.gradients.readings import Read, Readings
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
 from poinsot.analysis.held import Memory as HeldMemory
@@ -89,6 +90,9 @@ class CompiledBackward(Adjoint):
         hosted = isinstance(taken, HostedRunner)
         self.engine, self.runner = engine, runner
         self.sweep = HostedSweep(taken, times) if hosted else DirectorSweep(runner)
+        self.readings = Readings.of(run)
+        #: Controllers that take samples, if there are any.
+        self.held = None if self.readings is not None else run.held
         self.whole = len(problem.clock.fractions)
         # The states of a segment are there together.
         self.block = self.whole * BLOCK
@@ -173,7 +177,7 @@ class CompiledBackward(Adjoint):
         value, slopes, x, turned = self._judged()
         self.sweep.end(x[-1], turned[-1])
         lam, found = np.zeros(run.problem.system.n), np.zeros(count)
-        self.nu = np.zeros(0 if run.held is None else run.held.start[0].size)
+        self.nu = np.zeros(0 if self.held is None else self.held.start[0].size)
         du = list[tuple[Vector, Array]]()
         for k in reversed(range(len(self.checkpoints))):
             point = self.checkpoints[k]
@@ -190,7 +194,7 @@ class CompiledBackward(Adjoint):
         for k, dx0 in starts.items():
             found[k] += lam @ dx0
         found += by_numbers @ self.sweep.slopes + nearby.derivatives(self.sweep.by_nearby, count)
-        if run.held is not None:
+        if self.held is not None:
             found += run.by_start([*self.directions.values()], self.nu)
         t, by_u = (np.concatenate(each) for each in zip(*du, strict=True))
         return Gradient(value, self.shaped(found, t, by_u), "compiled")
@@ -227,26 +231,39 @@ class CompiledBackward(Adjoint):
         wanted = run.variations.samples or self._fed_otherwise or run.held is not None
         by_u = np.zeros((len(u), u.shape[1] if wanted else 0))
         added = self.by_parameters(x[own], turned[own], by_measures)
-        starts = [n for n in self.samples if first < n < last]
+        starts, read = [n for n in self.samples if first < n < last], None
+        if self.readings is not None:
+            u[:, self.readings.inputs] = self.readings.measured(run.problem, x[:-1], turned[:-1])
+            read = self.readings.read(x[:-1], turned[:-1])
         for a, b in reversed([*pairwise([first, *starts, last])]):
             rows, states = slice(a - first, b - first), slice(a - first, b - first + 1)
-            if run.held is not None:
-                u[rows, run.held.columns] = self._held_in(a)
-            self._sweep(times[states], u[rows], x[states], seeds[states], lam, by_u[rows])
-            if run.held is not None:
+            if self.held is not None:
+                u[rows, self.held.columns] = self._held_in(a)
+            self._sweep(times[states], u[rows], x[states], seeds[states], lam, by_u[rows], read)
+            if self.held is not None:
                 added += self._take_samples_back(a, by_u[rows], lam)
         if first == 0:
             lam += seeds[0]
+        if self.readings is not None:
+            at = x[:-1], turned[:-1]
+            added += self.readings.by_parameters(self.directions, by_u, *at, added.size)
         for k, direction in self._fed_otherwise.items():
             for weight, other in direction.nearby:
                 added[k] += weight * np.sum(by_u * self._inputs(other.system, times))
         return added, ((times[1:] + times[:-1]) / 2, by_u)
 
     def _sweep(
-        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+        self,
+        times: Vector,
+        u: Array,
+        x: Array,
+        seeds: Array,
+        lam: Vector,
+        by_u: Array,
+        read: Read | None,
     ) -> None:
         """Go backwards in machine code, see `DirectorSweep.back`."""
-        done = self.sweep.back(times, u, x, seeds, lam, by_u)
+        done = self.sweep.back(times, u, x, seeds, lam, by_u, read)
         if done < times.size - 1:
             t = float(times[times.size - 2 - done])
             raise NoDerivativeError(
@@ -261,7 +278,7 @@ class CompiledBackward(Adjoint):
 
         By the number of the step that begins there. What is measured at all of them is kept.
         """
-        run, held, memory, clock = self.run, self.run.held, point.held, self.run.problem.clock
+        run, held, memory, clock = self.run, self.held, point.held, self.run.problem.clock
         found: dict[int, Moment] = {}
         if held is None or memory is None:
             return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,10 @@ def not_backwards(runner: DirectorRunner) -> str:
     if not runner.networks.follows:
         return "systems at ports, or controllers, that are called as functions"
     return ""
+
+
+#: Slopes of inputs by states where steps begin (steps, inputs, states), and which these are.
+Read: TypeAlias = tuple[Array, NDArray[np.intp], NDArray[np.intp]]
 
 
 class DirectorSweep:
@@ -118,13 +122,22 @@ class DirectorSweep:
             family.start(system.directors(x), system.layout.counted(turned))
 
     def back(
-        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+        self,
+        times: Vector,
+        u: Array,
+        x: Array,
+        seeds: Array,
+        lam: Vector,
+        by_u: Array,
+        read: Read | None = None,
     ) -> int:
         """Make lam, the gradient by the last of states x, that by the first; return steps done.
 
         Derivatives of the loss by states, `seeds`, are added at all but the first. What it is by
         the numbers of tables, and by those of models near by, is kept; that by inputs is written.
+        Those inputs count that are `read` where steps begin.
         """
+        reads, inputs, states = read or (np.zeros((len(u), 0, 0)), (), ())
         asked = Sweep(
             machine=self.taken,
             by_bodies=self.by_bodies,
@@ -147,6 +160,9 @@ class DirectorSweep:
             products=np.zeros((self.families.size + 1, self.plan.graph.nodes + 1)),
             by_u=by_u,
             fed=self.runner.networks.first_column,
+            reads=np.ascontiguousarray(reads),
+            read_inputs=np.array(inputs, dtype=np.uint32),
+            read_states=np.array(states, dtype=np.uint32),
             stage=self.stage,
             work=self.work,
             **self.room,

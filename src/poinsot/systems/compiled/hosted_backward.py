@@ -15,7 +15,7 @@ from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Attached
 from poinsot.ph.system import PHSystem
-from poinsot.systems.compiled.backward import Array, DirectorSweep
+from poinsot.systems.compiled.backward import Array, DirectorSweep, Read
 from poinsot.systems.compiled.runner import DirectorRunner
 from poinsot.systems.directors import DirectorForm
 
@@ -75,7 +75,14 @@ class HostedSweep(DirectorSweep):
         super().end(x[self.hosting.states], turned)
 
     def back(
-        self, times: Vector, u: Array, x: Array, seeds: Array, lam: Vector, by_u: Array
+        self,
+        times: Vector,
+        u: Array,
+        x: Array,
+        seeds: Array,
+        lam: Vector,
+        by_u: Array,
+        read: Read | None = None,
     ) -> int:
         """Make lam, the gradient by the last of states x, that by the first; return steps done."""
         networks, done = self.runner.networks, 0
@@ -90,9 +97,8 @@ class HostedSweep(DirectorSweep):
             by = self.by_parts.PortNetworks.matrices
             by[:] = 0.0
             steps, ends = slice(a, b), slice(a, b + 1)
-            done += super().back(
-                times[ends], inner[steps], x[ends], seeds[ends], own, by_inner[steps]
-            )
+            known = times[ends], inner[steps], x[ends], seeds[ends], own, by_inner[steps]
+            done += super().back(*known, self._read(read, steps))
             self.by_matrices[k] += by[self.linear]
             if done < len(u) - a:
                 break
@@ -103,6 +109,14 @@ class HostedSweep(DirectorSweep):
         if by_u.shape[1]:
             by_u[:] = by_inner[:, self.fed_columns]
         return done
+
+    def _read(self, read: Read | None, steps: slice) -> Read | None:
+        """Return what is read in some steps, by inputs and states of the host and networks."""
+        if read is None:
+            return None
+        slopes, inputs, states = read
+        order = np.argsort(self.states)
+        return slopes[steps], self.fed_columns[inputs], order[states]
 
     def _with_models_near_by(self) -> Machine:
         parts = self.taken.parts
