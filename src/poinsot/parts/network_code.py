@@ -63,13 +63,13 @@ def code_of_slopes(network: Network) -> CompiledFunction | None:
     Given all that the network itself is, and then nu and p; None if it calls laws.
     """
     step = _step_of(network)
-    return step and machine_code(step.given + step.n + step.count, step.by_start())
+    return None if step is None else machine_code(step.asked, step.by_start())
 
 
 def code_of_product(network: Network) -> CompiledFunction | None:
     """Return nu·F + p·u itself, given the same."""
     step = _step_of(network)
-    return step and machine_code(step.given + step.n + step.count, step.product())
+    return None if step is None else machine_code(step.asked, step.product())
 
 
 def _step_of(network: Network) -> "_NetworkStep | None":
@@ -125,6 +125,8 @@ class _NetworkStep:
         self.gives = range(self.corrections.stop, place)
         #: How many numbers the machine code is given.
         self.given = self.known + len(self.gives)
+        #: The same on the way back, with nu and p.
+        self.asked = self.given + n + k
         self.flow = system.flow(g, self.step.mid, self.step.z, self.u)
         pairs = zip(self.step.e[k:], self.flow[k:], strict=True)
         self.F = [g.minus(e, g.times(self.h, flow)) for e, flow in pairs]
@@ -194,7 +196,7 @@ class _NetworkStep:
     def _finished(self, *wanted: Sequence[int]) -> list[Program]:
         """Return programs of rows, corrections filled in."""
         g, found = self.graph, Graph()
-        known = [found.variable(place) for place in range(self.given + self.n + self.count)]
+        known = [found.variable(place) for place in range(self.asked)]
         zero = found.number(0.0)
         states, laws = known[: self.known], known[self.known :]
         blank = [*states, *(zero for _ in self.corrections), *laws]

@@ -6,12 +6,12 @@ from poinsot.kernels.kernel import inline
 from poinsot.kernels.step import Step
 from poinsot.kernels.tables import Addresses, Index2, Real2, Written1, Written2
 
-#: Columns of work: force n on B, torques on A and B; output; input. On the way back, besides, slopes
-#: of the output by all unknowns of A and B, and the gradient by the output.
+#: Columns of work: force n on B, torques on A and B; output; input. On the way back also slopes of
+#: the output by all unknowns of A and B, and the gradient by the output.
 FORCE, TORQUE_A, TORQUE_B, OUT, IN = 0, 3, 6, 9, 10
 SLOPE_A, SLOPE_B, BY_OUT = 11, 17, 23
-#: Columns of rows, after kind, A and B: the component of a load, the input; nodes of translation and
-#: rotation of A and B where forces act, and those that say how they move.
+#: Columns of rows, after kind, A and B: the component of a load, the input; nodes of translation
+#: and rotation of A and B where forces act, and those that say how they move.
 COMPONENT, INPUT, MOMENTA, MOTIONS = 3, 4, 5, 9
 #: Columns of networks: rows from, to; states from, to; how many inputs of ports that are left
 #: open; the first number of matrices, and that of du/dy; the first pair of rows; the first column

@@ -306,8 +306,12 @@ class PortNetworks(Family):
             self.room,
             np.array([law.address for law in called], dtype=np.int64),
             index(rows(sizes, 2)),
-            *(np.zeros(count, dtype=np.int64) for count in (len(functions), len(functions), 0)),
-            *(np.zeros(0) for _ in range(3)),
+            addresses([None] * len(functions)),
+            addresses([None] * len(functions)),
+            addresses([]),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0),
         )
 
     @cached_property

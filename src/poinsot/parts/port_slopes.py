@@ -164,9 +164,7 @@ def _sliding(numbers: Array, i: int, at: Array, stage: Array) -> tuple[Vec, Vec,
     (r_A, D_A), (r_B, D_B) = frame(stage, at[A]), frame(stage, at[B])
     (v_A, w_A), (v_B, w_B) = twist(stage, at[A]), twist(stage, at[B])
     rho = combine(vector(numbers, i, terms.POINT_B), D_B)
-    n = scale(
-        numbers[i, terms.COEFFICIENT], combine(vector(numbers, i, terms.DIRECTION_A), D_A)
-    )
+    n = scale(numbers[i, terms.COEFFICIENT], combine(vector(numbers, i, terms.DIRECTION_A), D_A))
     reach = sub(add(r_B, rho), r_A)
     speed = sub(add(v_B, cross(w_B, rho)), add(v_A, cross(w_A, reach)))
     return n, speed, cross(n, sub(w_B, w_A))

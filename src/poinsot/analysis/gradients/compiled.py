@@ -85,11 +85,11 @@ class CompiledBackward(Adjoint):
         redundant = runner.system.mechanism.redundant
         if redundant and any(channel.kind == "reaction" for channel in bound.channels):
             raise UnableError("reactions of joints of which some repeat others")
-        clock = problem.clock
-        times = clock.span(clock.before, clock.before + clock.steps)
-        hosted = isinstance(taken, HostedRunner)
         self.engine, self.runner = engine, runner
-        self.sweep = HostedSweep(taken, times) if hosted else DirectorSweep(runner)
+        self.sweep = DirectorSweep(runner)
+        if isinstance(taken, HostedRunner):
+            first, last = problem.clock.before, problem.clock.before + problem.clock.steps
+            self.sweep = HostedSweep(taken, problem.clock.span(first, last))
         self.readings = Readings.of(run)
         #: Controllers that take samples, if there are any.
         self.held = None if self.readings is not None else run.held

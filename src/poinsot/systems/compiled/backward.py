@@ -12,9 +12,11 @@ from poinsot.engine.backward import Sweep
 from poinsot.engine.calls import fields_of
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
+from poinsot.engine.job import Machine
 from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
 from poinsot.parts.family import real
+from poinsot.parts.network_table import Networks
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
@@ -67,9 +69,8 @@ class DirectorSweep:
         self.own = self._acting_numbers(machine.parts)
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
-        networks = runner.networks.backwards(machine.parts.PortNetworks)
-        #: With what only the way back needs.
-        self.taken = self.machine._replace(parts=self.machine.parts._replace(PortNetworks=networks))
+        #: Networks, with what only the way back needs.
+        self.networks = runner.networks.backwards(self._table_of_networks)
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
         self.stage, self.state = runner.carried.stage.copy(), runner.rest()
         self.by_bodies = np.zeros_like(machine.bodies.numbers)
@@ -139,7 +140,7 @@ class DirectorSweep:
         """
         reads, inputs, states = read or (np.zeros((len(u), 0, 0)), (), ())
         asked = Sweep(
-            machine=self.taken,
+            machine=self._taken_back,
             by_bodies=self.by_bodies,
             by_parts=self.by_parts,
             places=self.plan.places,
@@ -168,6 +169,19 @@ class DirectorSweep:
             **self.room,
         )
         return machine_code.function(self.form)(asked)[0]
+
+    @property
+    def _table_of_networks(self) -> Networks:
+        """The table of networks, the same as that of the run."""
+        parts: Any = self.machine.parts
+        table: Networks = parts.PortNetworks
+        return table
+
+    @property
+    def _taken_back(self) -> Machine:
+        """The machine with networks as they are taken back."""
+        parts: Any = self.machine.parts
+        return self.machine._replace(parts=parts._replace(PortNetworks=self.networks))
 
     # -- numbers of tables --------------------------------------------------------------------
 

@@ -1,16 +1,17 @@
 """Takes runs of mechanisms with networks at their ports backwards in machine code."""
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from poinsot.engine.job import Machine
 from poinsot.parts.family import addresses
 from poinsot.parts.network_code import code_of_product
 from poinsot.parts.network_matrices import matrices_of
 from poinsot.parts.networks import SAME
-from poinsot.ph.hosting import Hosting, HostedRunner
+from poinsot.ph.hosting import HostedRunner, Hosting
 from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Attached
@@ -46,7 +47,7 @@ class HostedSweep(DirectorSweep):
         self.fed_columns = self._fed_columns()
         self.h = _sizes(np.diff(times))
         self.by_matrices = np.zeros((self.h.size, self._matrices(self.hosting).shape[1]))
-        self.linear = self._linear(self.by_parts.PortNetworks.matrices.size)
+        self.linear = self._linear(self._by_table.size)
 
     def _fed_columns(self) -> NDArray[np.intp]:
         """Return the columns of the inputs of the interconnection, and where drives lead to."""
@@ -58,6 +59,13 @@ class HostedSweep(DirectorSweep):
             found[piece] = np.arange(place.start, place.stop)
         found[found >= own] += targets
         return np.append(found, own + np.arange(targets))
+
+    @property
+    def _by_table(self) -> Vector:
+        """The gradient by all numbers of the table of matrices, which sweeps add to."""
+        parts: Any = self.by_parts
+        found: Vector = parts.PortNetworks.matrices
+        return found
 
     def _linear(self, size: int) -> NDArray[np.bool_]:
         """Return which numbers of the table of matrices, so many, are those of linear networks."""
@@ -91,15 +99,15 @@ class HostedSweep(DirectorSweep):
         by_inner = np.zeros((len(u), inner.shape[1] if by_u.shape[1] else 0))
         x, seeds = (np.take(each, self.states, axis=1) for each in (x, seeds))
         own = lam[self.states]
-        self.taken = self._with_models_near_by()
+        others, by_others = self._near
+        self.networks = self.networks._replace(others=others, by_others=by_others)
         for k, a, b in reversed([*self._pieces(np.diff(times))]):
             networks.prepare(float(self.h[k]))
-            by = self.by_parts.PortNetworks.matrices
-            by[:] = 0.0
+            self._by_table[:] = 0.0
             steps, ends = slice(a, b), slice(a, b + 1)
             known = times[ends], inner[steps], x[ends], seeds[ends], own, by_inner[steps]
             done += super().back(*known, self._read(read, steps))
-            self.by_matrices[k] += by[self.linear]
+            self.by_matrices[k] += self._by_table[self.linear]
             if done < len(u) - a:
                 break
         # Nothing acts on the ground, whose place is that of networks.
@@ -118,16 +126,11 @@ class HostedSweep(DirectorSweep):
         order = np.argsort(self.states)
         return slopes[steps], self.fed_columns[inputs], order[states]
 
-    def _with_models_near_by(self) -> Machine:
-        parts = self.taken.parts
-        networks = parts.PortNetworks._replace(others=self._near[0], by_others=self._near[1])
-        return self.taken._replace(parts=parts._replace(PortNetworks=networks))
-
     def _pieces(self, h: Vector) -> Iterator[tuple[int, int, int]]:
         """Yield the number of each size of steps one after the other, the first, and the end."""
         which = np.argmin(abs(h[:, None] - self.h), axis=1)
         ends = [0, *(1 + np.flatnonzero(np.diff(which))), h.size]
-        for a, b in zip(ends, ends[1:]):
+        for a, b in pairwise(ends):
             if b > a:
                 yield int(which[a]), int(a), int(b)
 
@@ -156,7 +159,8 @@ class HostedSweep(DirectorSweep):
         codes = [code_of_product(each) for each in hosting.networks if each.linear is None]
         self._alive.append(codes)
         # Like those of laws, addresses count as numbers, by their bits.
-        return np.append(found[0], matrices), np.append(found[1], addresses(codes).view(float))
+        acting = np.concatenate([found[1], addresses(codes).view(np.float64)])
+        return np.concatenate([found[0], matrices.reshape(-1)]), acting
 
     def use(self, models: list[Vector]) -> None:
         """Take numbers of what acts, and expressions of networks, in models near by."""
@@ -169,10 +173,12 @@ class HostedSweep(DirectorSweep):
 
     def inputs(self, system: PHSystem, u: Array, times: Vector) -> Array:
         """Return inputs u (steps, m) of a system, and where its drives lead to."""
-        assert isinstance(system, Interconnection) and system.hosting is not None
+        assert isinstance(system, Interconnection)
+        assert system.hosting is not None
         hosting = system.hosting
-        led = super().inputs(hosting.system, hosting.inputs(u), times)
-        return np.hstack([u, led[:, hosting.system.m :]])
+        led: Array = super().inputs(hosting.system, hosting.inputs(u), times)
+        found: Array = np.hstack([u, led[:, hosting.system.m :]])
+        return found
 
     def _matrices(self, hosting: Hosting) -> Array:
         """Return the matrices of linear networks, for every size of steps; (sizes, numbers)."""
@@ -193,4 +199,6 @@ def _closed(hosting: Hosting) -> DirectorForm:
 def _sizes(h: Vector) -> Vector:
     """Return all sizes of steps that differ by more than round-off."""
     found = np.unique(h)
-    return found[np.append(True, np.diff(found) > SAME * found[1:])]
+    new = np.append(True, np.diff(found) > SAME * abs(found[1:]))
+    sizes: Vector = found[new]
+    return sizes
