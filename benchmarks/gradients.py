@@ -129,6 +129,48 @@ def platform():
     return model, "platform"
 
 
+def with_motors(links):
+    """Return a chain of hinges, each with a motor and its circuit."""
+    import poinsot as ps
+
+    model, before = ps.Model(gravity=(0, 0, -9.81), name=f"{links} motors"), None
+    for k in range(links):
+        shape = ps.Box(mass=1.0 + 0.1 * k, size=(1.0, 0.1, 0.1))
+        link = model.add_body(f"link{k}", shape, position=(k + 0.5, 0, 0))
+        hinge = ps.Revolute(before or model.ground, link, point=(k, 0, 0), axis=(0, 1, 0))
+        model.add_joint(f"J{k}", hinge)
+        coil = ps.ph.linear(
+            f"coil{k}",
+            states=[ps.ph.State("flux", unit="Wb")],
+            J=[[0.0]],
+            R=[[1.2]],
+            Q=[[500.0]],
+            B=[[1.0, 1.0]],
+            ports=[ps.ph.Port("supply", 1, "V", "A"), ps.ph.Port("shaft", 1, "V", "A")],
+        )
+        model.add_system(f"coil{k}", coil)
+        model.connect(ps.ph.Gyrator(f"J{k}", f"coil{k}.shaft", C=0.5, unit="N m/A"))
+        before = link
+    return model, f"link{links - 1}"
+
+
+def controlled():
+    """Return a cart with a pole and a controller in continuous time."""
+    import poinsot as ps
+
+    model = ps.Model(gravity=(0, 0, -9.81), name="controlled")
+    cart = model.add_body("cart", ps.Box(mass=1.0, size=(0.3, 0.2, 0.1)))
+    shape, spin = ps.Box(mass=0.2, size=(0.02, 0.02, 1.0)), (0, 2, 0)
+    pole = model.add_body("pole", shape, position=(0, 0, -0.5), angular_velocity=spin)
+    model.add_joint("rail", ps.Prismatic(model.ground, cart, point=(0, 0, 0), axis=(1, 0, 0)))
+    model.add_joint("pin", ps.Revolute(cart, pole, point=(0, 0, 0), axis=(0, 1, 0)))
+    model.add_port("motor", ps.JointPort("rail"))
+    reads = ["rail", "rail.rate", "pin"]
+    law = "-3*rail - rail_rate + sin(pin)"
+    model.add_controller("law", law, reads=reads, drives=["motor"])
+    return model, "pole"
+
+
 #: Mechanisms and schemes.
 MODELS = {
     "slider-crank": (slider_crank, "ph-mp"),
@@ -142,6 +184,9 @@ MODELS = {
     "springs, ggl": (springs, "ph-mp-ggl"),
     "platform": (platform, "ph-mp"),
     "platform, ggl": (platform, "ph-mp-ggl"),
+    "2 motors": (lambda: with_motors(2), "ph-mp"),
+    "4 motors": (lambda: with_motors(4), "ph-mp"),
+    "controlled": (controlled, "ph-mp"),
 }
 #: Numbers of the parts of springs and platform, by kind.
 OF_PARTS = {

@@ -434,16 +434,15 @@ def test_what_machine_code_cannot_take_back_goes_to_the_reference_engine_unless_
     relaxing = {"stiffness": (9, 9, 9, 1, 1, 1), "relaxation": [(2.0, 0.05)]}
     model.add_force("bushing", ps.Bushing(*ends, point=(0, 0, 0), **relaxing))
     controlled, how = cart(), {"h": 0.02, "t_end": 0.06}
-    controlled.add_controller("p", "-3*rail", reads=["rail"], drives=["motor"])
+    controlled.add_controller("p", lambda t, y: -3 * y, reads=["rail"], drives=["motor"])
     cases = [
         (model, {}, "Relaxations"),
-        (controlled, {}, "systems at ports"),
+        (controlled, {}, "called as functions"),
         (cart(), {"scheme": "emh"}, "lever arms"),
     ]
     for each, options, words in cases:
-        found = ps.gradient(each, Final("rail"), "bodies.pole.mass", **options, **how)
+        built, none = (lambda values, model=each: model), {"none": 1.0}
+        found = ps.gradient(built, Final("rail"), none, **options, **how)
         assert found.engine == "reference"
         with pytest.raises(ps.errors.InputError, match=words):
-            ps.gradient(
-                each, Final("rail"), "bodies.pole.mass", engine="compiled", **options, **how
-            )
+            ps.gradient(built, Final("rail"), none, engine="compiled", **options, **how)

@@ -1,6 +1,6 @@
 """Channels as functions of states, and their derivatives by finite differences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,29 @@ class Measured:
         own = self._columns(x[0], turned[0], sizes)
         if not own.size:
             return found
+        parts = []
+        for rows, seen, weights in self._near(x, turned, sizes, own):
+            change = np.einsum("twc,tc->tw", seen, slopes[rows]) * weights
+            parts.append(change.reshape(len(change), -1, own.size).sum(axis=1))
+        found[np.ix_(some, own)] = np.concatenate(parts) / (STEP * sizes[own])
+        return found
+
+    def slopes(self, x: Array, turned: Array, sizes: Vector) -> tuple[Array, NDArray[np.intp]]:
+        """Return derivatives by some of the states (k, size, states), and which ones these are."""
+        own = self._columns(x[0], turned[0], sizes)
+        found = np.zeros((len(x), self.size, own.size))
+        for rows, seen, weights in self._near(x, turned, sizes, own) if own.size else ():
+            change = np.swapaxes(seen * weights[:, None], 1, 2)
+            found[rows] = change.reshape(len(change), self.size, -1, own.size).sum(axis=2)
+        return found / (STEP * sizes[own]), own
+
+    def _near(
+        self, x: Array, turned: Array, sizes: Vector, own: NDArray[np.intp]
+    ) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield what is seen around states, some of them at once, and the weights of it.
+
+        Around each, its components `own` differ one after the other; (states, ways, size).
+        """
         shifts = np.zeros((own.size, sizes.size))
         shifts[np.arange(own.size), own] = STEP * sizes[own]
         ways = np.concatenate([sign * k * shifts for k in (1, 2) for sign in (1, -1)])
@@ -57,18 +80,11 @@ class Measured:
             [np.tile(sign * c, own.size) for c in COEFFICIENTS for sign in (1, -1)]
         )
         together = max(1, AT_ONCE // (len(ways) * sizes.size))
-        parts = []
         for first in range(0, len(x), together):
             rows = slice(first, first + together)
             there = (x[rows, None] + ways).reshape(-1, sizes.size)
             angles = np.repeat(turned[rows], len(ways), axis=0)
-            seen = self(there, angles).reshape(-1, len(ways), slopes.shape[1])
-            change = np.einsum("twc,tc->tw", seen, slopes[rows]) * weights
-            parts.append(
-                change.reshape(len(change), -1, own.size).sum(axis=1) / (STEP * sizes[own])
-            )
-        found[np.ix_(some, own)] = np.concatenate(parts)
-        return found
+            yield rows, self(there, angles).reshape(-1, len(ways), self.size), weights
 
     def _columns(self, x: Vector, turned: Vector, sizes: Vector) -> NDArray[np.intp]:
         """Return the states that channels depend on, as seen from one that is nowhere special.

@@ -21,6 +21,9 @@ depend on its start; S is 0 for these. In the plain form velocities at the end a
 bodies, joints, and what acts along coordinates have their derivatives by hand there: residuals
 depend on the start by frames at the midpoint alone, the unknowns being held.
 
+Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
+of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
+
 Where these are, the gradient s has as many numbers as tables have, and is contracted with their
 derivatives by parameters after the last step: a step costs the same for any number of parameters.
 Of laws that are functions, and of other families, mu times residuals is taken with those of models
@@ -64,7 +67,12 @@ from poinsot.engine.families import (
     backward,
     backward_stabilised,
     begin,
+    begin_back,
+    close_exactly,
+    end_back,
     fold,
+    give_ends,
+    recall,
     start,
     start_one,
     unfold,
@@ -102,7 +110,8 @@ class Sweep(NamedTuple):
     (f + 1,) on, and once more in `own`; those of models near by in `nearby` (models, k), of which
     `differs` (models, f) tells which are others. `by_nearby` (models, nodes) are sums of -mu times
     what residuals of nodes are more there; `products` (f + 1, nodes) has room for mu times
-    residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns.
+    residuals. `by_u` (steps, inputs) is the gradient by inputs, unless it has no columns; `fed` of
+    them are those of what acts, the first ones.
 
     `decisions` are those of sampled controllers, which inputs follow.
 
@@ -132,6 +141,7 @@ class Sweep(NamedTuple):
     by_nearby: Real2
     products: Real2
     by_u: Real2
+    fed: int
     decisions: Decisions
     state: Real2
     ahead: Real2
@@ -191,18 +201,21 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
+    recall(machine.parts, job.x[n], job.x[n + 1])
     _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
     _begin(job, machine.spins, n, h)
     _take_multipliers(job, h)
+    begin_back(machine.parts, step, job.lam, mu)
     fold(machine.parts, machine.bodies, mu)
     _solve(job)
     unfold(machine.parts, machine.bodies, mu)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     backward(machine.parts, job.by_parts, step, mu, job.frames, job.by_u[n])
-    total = _end(job, machine.spins, n, h)
     _by_numbers(job, n, step)
+    end_back(machine.parts, job.by_parts, step, job.lam, mu, job.frames, job.by_u[n])
+    total = _end(job, machine.spins, n, h)
     if job.rest.size > 0:
         _by_ends(job, n, h)
     return total
@@ -269,24 +282,29 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
     start(machine.parts, job.state)
-    _linearise_stabilised(job, step)
+    recall(machine.parts, job.x[n], job.x[n + 1])
+    _linearise_stabilised(job, step, True)
     _factorise(job)
     clear_backward(mu, job.frames)
     begin_stabilised(bodies, h, job.ahead, stage, lam, mu)
     _take_multipliers(job, h)
+    begin_back(machine.parts, step, lam, mu)
     _solve(job)
     _clear_row(mu, mu.shape[0] - 1)  # the ground's
     add_numbers(machine.bodies, job.by_bodies, h, job.state, stage, mu)
     backward_stabilised(machine.parts, job.by_parts, step, mu, job.frames, job.by_u[n])
     _by_numbers(job, n, step)
+    end_back(machine.parts, job.by_parts, step, lam, mu, job.frames, job.by_u[n])
     exchange_ends(bodies, mu, job.state, stage)
     _turn_impulses(job)
     start(machine.parts, job.ahead)
-    _linearise_stabilised(job, _step(job, n, -h, job.ahead))
+    back = _step(job, n, -h, job.ahead)
+    _linearise_stabilised(job, back, False)
     start(machine.parts, job.state)  # angles are followed from step to step
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(machine.schedule, job.work.tiles, mu, ends)
+    give_ends(machine.parts, back, ends)
     found: float = end_stabilised(bodies, h, job.state, stage, ends, lam)
     return found
 
@@ -373,6 +391,7 @@ def _linearise_plain(job: Sweep, step: Step) -> None:
         begin(machine.parts, step.state)
         clear(machine.template, matrix)
         _free_bodies(machine, machine.spins, step, matrix)
+        close_exactly(machine.parts, step, matrix)
         act_by_hand(machine.parts, step, matrix)
     if job.rest.size > 0:
         _act_on_ends(job, step)
@@ -382,14 +401,16 @@ def _linearise_plain(job: Sweep, step: Step) -> None:
 
 
 @kernel
-def _linearise_stabilised(job: Sweep, step: Step) -> None:
-    """Set the matrix of the stabilised form."""
+def _linearise_stabilised(job: Sweep, step: Step, closed: bool) -> None:
+    """Set the matrix of the stabilised form; ports are `closed`, or have the inputs of before."""
     machine, matrix = job.machine, job.work.tiles
     bodies, h, length = machine.bodies, step.h, step.length
     for _ in range(_asked(machine)):
         begin(machine.parts, step.state)
         clear(machine.template, matrix)
         stabilised_bodies(bodies, h, length, step.state, step.stage, step.x, matrix, step.sizes)
+        if closed:
+            close_exactly(machine.parts, step, matrix)
         act_stabilised_exactly(machine.parts, step, matrix)
 
 
@@ -442,7 +463,7 @@ def _by_numbers(job: Sweep, n: int, step: Step) -> None:
             _by_others(job, i, step)
     if job.by_u.shape[1] > 0 and job.rest.size > 0:
         here, u = _of_rest(job, step), job.u
-        for j in range(job.by_u.shape[1]):
+        for j in range(min(job.fed, job.by_u.shape[1])):
             u[n, j] += 1.0
             job.by_u[n, j] += here - _of_rest(job, step)
             u[n, j] -= 1.0

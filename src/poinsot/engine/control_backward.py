@@ -82,6 +82,17 @@ def no_decisions() -> Decisions:
     return Decisions(no_controllers(), nothing, 0, nowhere, *lists, *tables, *lists)
 
 
+def take_decisions(decisions: Decisions, first: int, last: int) -> Decisions:
+    """Return those of some of the steps."""
+    rows = slice(first, last)
+    return decisions._replace(
+        trace=decisions.trace[rows],
+        number=decisions.number + first,
+        by_outputs=decisions.by_outputs[rows],
+        by_states=decisions.by_states[rows],
+    )
+
+
 @kernel
 def take_decisions_back(
     decisions: Decisions,

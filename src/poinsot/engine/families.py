@@ -90,15 +90,20 @@ place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
 start = _through("start", "state")
-#: What those add that can be gone through backwards, with all derivatives: in the plain form apart
-#: if they have kernels for it.
+recall = _through("recall", "x0, x1")
+begin_back = _through("begin_back", "step, lam, mu")
+end_back = _through("end_back", "step, lam, mu, frames, by_u", also="by")
+give_ends = _through("give_ends", "step, ends")
+#: What those add that can be gone through backwards, with all derivatives: apart if they have
+#: states of their own, and in the plain form if they have other kernels for it.
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
-_BY_HAND = tuple(family for family in _BACKWARDS if family.by_hand(stabilised=False))
-_REST = tuple(family for family in _BACKWARDS if family not in _BY_HAND)
+_CLOSING = tuple(family for family in _BACKWARDS if family.kernels.end_back is not None)
+_BETWEEN = tuple(family for family in _BACKWARDS if family not in _CLOSING)
+_BY_HAND = tuple(family for family in _BETWEEN if family.by_hand(stabilised=False))
+_REST = tuple(family for family in _BETWEEN if family not in _BY_HAND)
+close_exactly = _through("exactly", "step, tiles", families=_CLOSING)
 act_by_hand = _through("act", "step, tiles", families=_BY_HAND, rather="exactly")
-act_stabilised_exactly = _through(
-    "stabilised", "step, tiles", families=_BACKWARDS, rather="exactly"
-)
+act_stabilised_exactly = _through("stabilised", "step, tiles", families=_BETWEEN, rather="exactly")
 act_on_ends = _through("act", "step, tiles", families=_REST, rather="exactly")
 backward = _through("backward", "step, mu, frames, by_u", also="by")
 backward_stabilised = _through("backward_stabilised", "step, mu, frames, by_u", also="by")
@@ -109,7 +114,7 @@ def _one(hook: str, given: str) -> Any:
     space: dict[str, Any] = {"__name__": __name__}
     lines = list[str]()
     for k, family in enumerate(FAMILIES):
-        function = getattr(family.kernels, hook) if family.reversible else None
+        function = getattr(family.kernels, hook) if family in _BETWEEN else None
         if function is not None:
             space[f"{hook}_{family.__name__}"] = function
             lines += [

@@ -3,6 +3,8 @@ r"""Measured numbers on the way back: what gradients by them are by states.
 They are linear or bilinear in frames of two bodies and their rates, but for angles, atan2(s, c).
 """
 
+from typing import Any
+
 from poinsot.bodies.directors_backward import TURN, gather_at, matrix_at, vector_at
 from poinsot.engine.job import Machine
 from poinsot.engine.turn_counters import COSINE, FORM
@@ -31,6 +33,7 @@ from poinsot.kernels.sampling import (
     REACTION,
     ROTATION,
     SECOND,
+    STATE,
     TERM,
     TERMS_END,
     VELOCITY,
@@ -55,7 +58,10 @@ def measure_back(
 ) -> None:
     """Add to lam, a gradient by states x, what it is by a measured number whose gradient is nu."""
     at, bodies = table.channels[row], machine.bodies.places
-    if at[KIND] == REACTION:
+    if at[KIND] == STATE:  # of a network, which come last
+        parts: Any = machine.parts
+        lam[lam.size - parts.PortNetworks.states.shape[1] + at[WHICH]] += nu
+    elif at[KIND] == REACTION:
         for k in range(0 + at[TERM], 0 + at[TERMS_END]):
             _reaction_back(table, bodies, places, k, nu, x, lam)
     elif at[KIND] == ANGLE or at[KIND] == ANGLE_RATE:

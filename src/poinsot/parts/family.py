@@ -72,6 +72,15 @@ class Kernels(NamedTuple):
         The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
         Sets what its parts remember of the start of a step, near what they remember already.
+    recall : (table, x0, x1)
+        Sets states of its own at both ends of a step from those of the run.
+    begin_back : (table, step, lam, mu)
+        Adds to mu what the gradient lam by its states after a step is by the unknowns of bodies.
+    end_back : (table, by, step, lam, mu, frames, by_u)
+        Makes lam by its states after a step that by those before it, once mu is the gradient by
+        residuals; adds to the others like `backward`, and sets that by inputs that it reads.
+    give_ends : (table, step, ends)
+        Adds to `ends`, derivatives of mu times residuals by the unknowns of the step taken back.
     """
 
     act: Kernel | None
@@ -90,6 +99,10 @@ class Kernels(NamedTuple):
     backward_stabilised: Kernel | None = None
     exactly: Kernel | None = None
     start: Kernel | None = None
+    recall: Kernel | None = None
+    begin_back: Kernel | None = None
+    end_back: Kernel | None = None
+    give_ends: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +193,7 @@ class Family(ABC):
     def by_hand(cls, *, stabilised: bool) -> bool:
         """Whether its residuals have derivatives by hand, in the plain form or the other."""
         found = cls.kernels.backward_stabilised if stabilised else cls.kernels.backward
-        return found is not None
+        return (found or cls.kernels.end_back) is not None
 
     @property
     def laws(self) -> list[Called | None]:

@@ -57,6 +57,28 @@ class NetworkCode:
         return cls(function, tuple(b.regulator.law.called for b in step.called), tuple(sizes))
 
 
+def code_of_slopes(network: Network) -> CompiledFunction | None:
+    """Return the slopes of nu·F + p·u by inputs left open and states at the start.
+
+    Given all that the network itself is, and then nu and p; None if it calls laws.
+    """
+    step = _step_of(network)
+    return None if step is None else machine_code(step.asked, step.by_start())
+
+
+def code_of_product(network: Network) -> CompiledFunction | None:
+    """Return nu·F + p·u itself, given the same."""
+    step = _step_of(network)
+    return None if step is None else machine_code(step.asked, step.product())
+
+
+def _step_of(network: Network) -> "_NetworkStep | None":
+    """Return the step of a network whose laws are all expressions."""
+    operations = network.system.operations if network.system.n <= MOST else None
+    step = None if operations is None else _NetworkStep(network, operations)
+    return None if step is None or step.called else step
+
+
 class _NetworkStep:
     """The step of a network as rows of a graph.
 
@@ -70,7 +92,10 @@ class _NetworkStep:
         stores = enumerate(network.system.storages)
         curved = [(i, s.rows.tolist()) for i, s in stores if s.rows.size and not s.quadratic]
         self.count, self.n, self.known = k, n, 2 + k + network.m + 2 * n
-        self.unknowns = range(self.known - n, self.known)
+        self.starts, self.unknowns = (
+            range(self.known - each * n, self.known - each * n + n) for each in (2, 1)
+        )
+        self.open = range(2 + k, 2 + k + network.m)
         self.corrections = range(self.known, self.known + len(curved))
         t, self.h, *rest = (g.variable(place) for place in range(self.known))
         y, open_, x0, x1 = _parted(rest, k, network.m, n, n)
@@ -100,6 +125,8 @@ class _NetworkStep:
         self.gives = range(self.corrections.stop, place)
         #: How many numbers the machine code is given.
         self.given = self.known + len(self.gives)
+        #: The same on the way back, with nu and p.
+        self.asked = self.given + n + k
         self.flow = system.flow(g, self.step.mid, self.step.z, self.u)
         pairs = zip(self.step.e[k:], self.flow[k:], strict=True)
         self.F = [g.minus(e, g.times(self.h, flow)) for e, flow in pairs]
@@ -117,13 +144,31 @@ class _NetworkStep:
     def slope(self, row: int, place: int) -> int:
         """Return the derivative of a row by an argument, through corrections as well."""
         g, total = self.graph, self.graph.slope(row, place)
-        if place in self.unknowns:
+        if place in self.unknowns or place in self.starts:
             for which, alpha in enumerate(self.corrections):
                 through = g.slope(row, alpha)
                 if g.value(through) != 0:
                     own = self.step.dcorrection(which, place)
                     total = g.plus(total, g.times(through, own))
         return total
+
+    def by_start(self) -> Program:
+        """Return the slopes of nu·F + p·u by inputs left open, and by states at the start."""
+        row = self._product
+        slopes = [self.slope(row, place) for place in (*self.open, *self.starts)]
+        return self._finished(slopes)[0]
+
+    def product(self) -> Program:
+        """Return nu·F + p·u."""
+        return self._finished([self._product])[0]
+
+    @property
+    def _product(self) -> int:
+        g, first = self.graph, self.gives.stop
+        rows = [*self.F, *self.flow[: self.count]]
+        factors = (g.variable(first + k) for k in range(len(rows)))
+        terms = (g.times(a, b) for a, b in zip(factors, rows, strict=True))
+        return reduce(g.plus, terms, g.number(0.0))
 
     def sizes(self) -> list[int]:
         """Return the sizes of all that is rounded in F, by its slopes."""
@@ -151,7 +196,7 @@ class _NetworkStep:
     def _finished(self, *wanted: Sequence[int]) -> list[Program]:
         """Return programs of rows, corrections filled in."""
         g, found = self.graph, Graph()
-        known = [found.variable(place) for place in range(self.given)]
+        known = [found.variable(place) for place in range(self.asked)]
         zero = found.number(0.0)
         states, laws = known[: self.known], known[self.known :]
         blank = [*states, *(zero for _ in self.corrections), *laws]

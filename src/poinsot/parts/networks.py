@@ -6,6 +6,7 @@ consists of expressions, and in Python otherwise.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +20,14 @@ from poinsot.kernels.step import Step
 from poinsot.kernels.tables import LOST_POWER
 from poinsot.parts.control_laws import PythonLaw
 from poinsot.parts.family import Assembly, Family, Indices, Kernels, addresses, index, rows
-from poinsot.parts.network_code import NetworkCode
+from poinsot.parts.network_backward import (
+    begin_networks_back,
+    close_ports_exactly,
+    end_networks_back,
+    give_ends_of_networks,
+    recall_networks,
+)
+from poinsot.parts.network_code import NetworkCode, code_of_product, code_of_slopes
 from poinsot.parts.network_matrices import end_by_matrices, matrices_of, solve_by_matrices
 from poinsot.parts.network_steps import begin_by_code, end_by_code, room_of, solve_by_code
 from poinsot.parts.network_table import (
@@ -27,6 +35,7 @@ from poinsot.parts.network_table import (
     BY_CALL,
     BY_CODE,
     BY_MATRICES,
+    BY_OUT,
     COLUMN,
     END,
     ENERGY,
@@ -34,6 +43,8 @@ from poinsot.parts.network_table import (
     INPUT,
     LOST,
     MIDDLE,
+    MOTIONS,
+    NU,
     OPEN,
     OUTPUTS,
     RESIDUAL,
@@ -49,6 +60,7 @@ from poinsot.parts.network_table import (
     outer_input,
 )
 from poinsot.parts.port_rows import TURN, couple, look_along, row_of
+from poinsot.ph.compiled import CompiledFunction
 from poinsot.ph.matrices import Vector
 from poinsot.ph.network import Network
 
@@ -152,8 +164,12 @@ class PortNetworks(Family):
         end=end_networks,
         energy=network_energy,
         accept=go_on_from_there,
+        exactly=close_ports_exactly,
+        recall=recall_networks,
+        begin_back=begin_networks_back,
+        end_back=end_networks_back,
+        give_ends=give_ends_of_networks,
     )
-    reversible: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:
         self.networks = [each.network for each in assembly.networks]
@@ -165,7 +181,7 @@ class PortNetworks(Family):
         self.first_column = sum(inlet.size for inlet in assembly.inlets) + targets
         self.behind = [each.system.n - each.size for each in self.networks]
         self.through = [_through(each) for each in self.networks]
-        self.states = np.zeros((5, sum(self.behind)))
+        self.states = np.zeros((NU + 1, sum(self.behind)))
         self.left = np.zeros((len(self.networks), OUTPUTS + 2 * max(self.through, default=0)))
         linear = [each.linear is not None for each in self.networks]
         self.codes = [
@@ -207,6 +223,12 @@ class PortNetworks(Family):
         """Functions of Python: networks that are called, and laws that others call."""
         called = [law for code in self.codes if code is not None for law in code.laws]
         return [*self.calls, *(law.called for law in called if isinstance(law, PythonLaw))]
+
+    @property
+    def follows(self) -> bool:
+        """Whether all of them are matrices or expressions, which can be gone through backwards."""
+        called = [code for code in self.codes if code is not None and code.laws]
+        return not called and all(call is None for call in self.calls)
 
     @property
     def exact(self) -> bool:
@@ -260,7 +282,9 @@ class PortNetworks(Family):
             row, state, column = row + count, state + n, column + self.through[k]
             pair += count * count
         for one in self.rows:
-            places.append([one.kind, *graph.ends(np.array(one.ends)), one.component, one.input])
+            ends = np.array([one.ends], dtype=np.intp)
+            nodes = [*graph.pair(ends)[0], *graph.pair(ends, moving=True)[0]]
+            places.append([one.kind, *graph.ends(ends[0]), one.component, one.input, *nodes])
         algebraic = [each.system.algebraic[each.size :] for each in self.networks]
         self.states[ALGEBRAIC] = np.concatenate([np.zeros(0), *algebraic])
         if self.matrices.size != matrices:
@@ -270,8 +294,8 @@ class PortNetworks(Family):
         functions = [code.function if code is not None else call for code, call in both]
         return Networks(
             rows([one.numbers for one in self.rows], 18),
-            index(rows(places, 5)),
-            np.zeros((len(self.rows), IN + 1)),
+            index(rows(places, MOTIONS + 4)),
+            np.zeros((len(self.rows), BY_OUT + 1)),
             index(rows(networks, 11)),
             self.states,
             self.matrices,
@@ -282,6 +306,31 @@ class PortNetworks(Family):
             self.room,
             np.array([law.address for law in called], dtype=np.int64),
             index(rows(sizes, 2)),
+            addresses([None] * len(functions)),
+            addresses([None] * len(functions)),
+            addresses([]),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0),
+        )
+
+    @cached_property
+    def products(self) -> list[CompiledFunction | None]:
+        """What is derived of networks of expressions, see `network_code.code_of_product`."""
+        coded = zip(self.networks, self.codes, strict=True)
+        return [None if code is None else code_of_product(each) for each, code in coded]
+
+    def backwards(self, table: Networks) -> Networks:
+        """Return the table with what goes backwards through networks of expressions."""
+        coded = [code is not None for code in self.codes]
+        own = [each if code else None for each, code in zip(self.networks, coded, strict=True)]
+        self.slopes = [None if each is None else code_of_slopes(each) for each in own]
+        sizes = [code.sizes for code in (*self.slopes, *self.products) if code is not None]
+        return table._replace(
+            backs=addresses(self.slopes),
+            products=addresses(self.products),
+            given=np.zeros(max((given for given, _ in sizes), default=0)),
+            told=np.zeros(max((told for _, told in sizes), default=0)),
         )
 
     # -- the run ------------------------------------------------------------------------------

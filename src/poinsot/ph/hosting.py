@@ -159,7 +159,9 @@ class HostedStages(StageEquations):
     def slopes(self, w: Vector) -> Slopes | None:
         """Return those of the host; what states of networks do is found by differences."""
         own, n, states = self.own.slopes(w), self.x0.size, self.hosting.states
-        if own is None:
+        laws = (bound.regulator for step in self.steps for bound in step.network.regulators)
+        # Those that add to what they read at the start are not the same from the other end.
+        if own is None or any(reading.starts for law in laws for reading in law.reads):
             return None
         F_x, M_w, M_x = np.zeros((w.size, n)), np.zeros((n, w.size)), np.zeros((n, n))
         F_x[:, states], M_w[states] = own.F_x, own.M_w

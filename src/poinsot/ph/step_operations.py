@@ -90,11 +90,11 @@ class StepOperations:
         return self._where(g.apply("gt", square, g.number(0.0)), alpha)
 
     def dcorrection(self, which: int, place: int) -> int:
-        """Return its derivative by an argument that x1 has at a place; 0 where it drowns."""
+        """Return its derivative by an argument of x0 or x1; 0 where it drowns."""
         g, (storage, rows) = self.graph, self.curved[which]
         square, paired = self._square(rows), self._dot(rows, self.middle, self.e)
-        H1 = self.system.energies(g, self.x1)[storage]
-        gained = g.minus(g.slope(H1, place), g.slope(paired, place))
+        H0, H1 = (self.system.energies(g, self.at(s))[storage] for s in (0.0, 1.0))
+        gained = g.minus(g.minus(g.slope(H1, place), g.slope(H0, place)), g.slope(paired, place))
         own = g.times(self.alphas[which], g.slope(square, place))
         return self._where(self._seen(which), g.over(g.minus(gained, own), square))
 

@@ -23,7 +23,6 @@ from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
 from poinsot.engine.control_backward import Decisions
 from poinsot.errors import NoDerivativeError
-from poinsot.ph.hosting import HostedRunner
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
@@ -77,11 +76,10 @@ class CompiledBackward(Adjoint):
     def __init__(self, run: Run, bound: Bound) -> None:
         super().__init__(run, bound)
         problem = run.problem
-        engine = run.engine(run.asked)
+        engine, clock = run.engine(run.asked), problem.clock
         runner = engine.runner if isinstance(engine, CompiledEngine) else None
-        if isinstance(runner, HostedRunner):
-            raise UnableError("systems at ports, such as controllers in continuous time")
-        sweep = sweep_of(runner)
+        times = clock.span(clock.before, clock.before + clock.steps)
+        sweep = sweep_of(runner, times)
         if isinstance(sweep, str):
             raise UnableError(f"'{problem.scheme.name}': {sweep}")
         redundant = sweep.runner.system.mechanism.redundant
@@ -258,7 +256,7 @@ class CompiledBackward(Adjoint):
             starts = x[:-1], turned[:-1]
             for k, more in self.decided.by_parameters(decisions, self._deciding, *starts).items():
                 added[k] += more
-            by_u[:, self.sweep.runner.sampling.columns] = 0.0
+            by_u[:, self.decided.held.columns] = 0.0
         if first == 0:
             lam += self._by_states(by_measures[:1], x[:1], turned[:1])[0]
         for k, direction in self._fed_otherwise.items():

@@ -18,10 +18,8 @@ from poinsot.kernels.sampling import (
     LOW,
     OUTPUT,
     OUTPUTS_END,
-    STATE,
     STATES,
 )
-from poinsot.kernels.tables import KIND
 from poinsot.ph.matrices import Array, Vector
 from poinsot.run.problem import Problem
 from poinsot.systems.compiled.backward import DirectorSweep, MechanismSweep
@@ -31,7 +29,7 @@ from poinsot.systems.compiled.runner import MechanismRunner
 def measured_in_machine_code(held: Held, sweep: MechanismSweep) -> bool:
     """Tell whether machine code measures what controllers read, and goes back over all of it."""
     table, known = held.sampled.table, isinstance(sweep, DirectorSweep)
-    return known and sweep.runner.sampling is table and not np.any(table.channels[:, KIND] == STATE)
+    return known and sweep.runner.sampling is table
 
 
 class Decided:
@@ -81,7 +79,7 @@ class Decided:
     def put_inputs(self, u: Array, trace: Array) -> None:
         """Set the inputs that controllers held in steps."""
         table = self.runner.sampling
-        u[:, table.columns] = trace[:, self.given + self.outputs + table.driving]
+        u[:, self.held.columns] = trace[:, self.given + self.outputs + table.driving]
 
     def of_steps(self, number: int, trace: Array) -> Decisions:
         """Return what was decided in steps, and the gradients by what is held after them.

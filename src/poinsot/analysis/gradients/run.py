@@ -14,7 +14,7 @@ from poinsot.analysis.variations import Chosen, Direction, Studied, Variations, 
 from poinsot.errors import InputError, NoDerivativeError, PoinsotError
 from poinsot.inputs import positive
 from poinsot.ph.general_stages import stage_equations
-from poinsot.ph.linear_steps import Linearisation, LinearStep
+from poinsot.ph.linear_steps import Linearisation, LinearStep, differences
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.newton import NewtonFailure, solve
 from poinsot.ph.runner import Block, Totals, counted
@@ -308,16 +308,15 @@ class Run:
     def by_inputs(self, taken: Taken) -> tuple[Array, Array]:
         """Return dF and dM by all inputs of the system; (unknowns, m) and (n, m)."""
         base, w = taken.equations, taken.w
-        F, M = [], []
-        for k in range(base.u.size):
-            shift = np.zeros(base.u.size)
-            shift[k] = max(1.0, abs(base.u[k]))
-            up, down = (base.with_inputs(base.u + sign * shift) for sign in (1, -1))
-            F.append((up.residual(w) - down.residual(w)) / (2 * shift[k]))
-            M.append(np.zeros(base.x0.size))
-            if base.ends_by_parameters:
-                M[-1] = (up.finish(w)[0] - down.finish(w)[0]) / (2 * shift[k])
-        return np.array(F).T, np.array(M).T
+
+        def ends(u: Vector) -> Vector:
+            there = base.with_inputs(u)
+            end = there.finish(w)[0] if base.ends_by_parameters else np.zeros(base.x0.size)
+            return np.concatenate([there.residual(w), end])
+
+        # Laws of controllers need not be linear in what they measure.
+        found = differences(ends, base.u, np.maximum(1.0, abs(base.u)))
+        return found[: w.size], found[w.size :]
 
     # -- what is measured ---------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, ClassVar, TypeAlias, get_args
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from poinsot.engine.calls import fields_of
 from poinsot.engine.control_backward import Decisions, no_decisions
 from poinsot.engine.families import FAMILIES
 from poinsot.engine.families import Tables as PartTables
+from poinsot.engine.job import Machine
 from poinsot.engine.tiles import aligned
 from poinsot.kernels import tables
 from poinsot.kernels.sampling import MEMORY, MULTIPLIER, SIGNAL, STATE, Sampling, no_controllers
 from poinsot.parts.family import real
+from poinsot.parts.network_table import Networks
 from poinsot.ph.matrices import Vector
 from poinsot.ph.system import PHSystem
 from poinsot.systems.compiled.machine import Parts
@@ -46,6 +48,8 @@ def not_backwards(runner: MechanismRunner) -> str:
     for family in runner.parts.families:
         if len(family) and not family.reversible:
             return f"the family {type(family).__name__}"
+    if not runner.networks.follows:
+        return "systems at ports, or controllers, that are called as functions"
     return ""
 
 
@@ -59,6 +63,10 @@ class LossSlopes:
     by_states: Array = field(default_factory=lambda: np.zeros((0, 0)))
     measured: Sampling = field(default_factory=no_controllers)
     by_measured: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def take(self, rows: slice) -> Self:
+        """Return those by some of the states."""
+        return replace(self, by_states=self.by_states[rows], by_measured=self.by_measured[rows])
 
 
 class MechanismSweep(ABC):
@@ -91,6 +99,8 @@ class MechanismSweep(ABC):
         self.own = _flat(self._all_acting(machine.parts))
         self.block = self.own.copy()
         self.machine = machine._replace(parts=self._in_a_block(machine.parts))
+        #: Networks, with what only the way back needs.
+        self.networks = runner.networks.backwards(self._table_of_networks)
         nodes, moving = self.plan.graph.nodes + 1, runner.bodies + 1
         self.stage, self.state = runner.carried.stage.copy(), runner.rest()
         self.bodies = self.of_bodies(runner.system.mechanism)
@@ -167,7 +177,7 @@ class MechanismSweep(ABC):
         tables, and by those of models near by, is kept; that by inputs is written.
         """
         asked = Sweep(
-            machine=self.machine,
+            machine=self._taken_back,
             by_bodies=self.by_bodies,
             by_parts=self.by_parts,
             places=self.places,
@@ -189,12 +199,26 @@ class MechanismSweep(ABC):
             by_nearby=self.by_nearby,
             products=np.zeros((self.families.size + 1, self.plan.graph.nodes + 1)),
             by_u=by_u,
+            fed=self.runner.networks.first_column,
             decisions=no_decisions() if decisions is None else decisions,
             stage=self.stage,
             work=self.work,
             **self.room,
         )
         return machine_code.function(self.form)(asked)[0]
+
+    @property
+    def _table_of_networks(self) -> Networks:
+        """The table of networks, the same as that of the run."""
+        parts: Any = self.machine.parts
+        table: Networks = parts.PortNetworks
+        return table
+
+    @property
+    def _taken_back(self) -> Machine:
+        """The machine with networks as they are taken back."""
+        parts: Any = self.machine.parts
+        return self.machine._replace(parts=parts._replace(PortNetworks=self.networks))
 
     def rows_of(self, measurement: Measurement) -> Sampling | None:
         """Return what is measured as rows; None if machine code does not know their derivatives."""
@@ -274,7 +298,10 @@ class MechanismSweep(ABC):
 
     def _acts(self, k: int, value: NDArray[Any]) -> bool:
         """Tell whether numbers of a family, or addresses if there are, differ in models near by."""
-        return not self.by_hand[k] if _is_real(value) else bool(np.any(value))
+        if _is_real(value):
+            return not self.by_hand[k]
+        # Networks have their own ones of models near by.
+        return FAMILIES[k].kernels.end_back is None and bool(np.any(value))
 
     def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
         """Return tables of what acts with its numbers in one array."""
