@@ -81,7 +81,9 @@ class Beginning:
     Parameters
     ----------
     system : DirectorForm or RotationSystem
-        Its system.
+        Its mechanism.
+    states : slice
+        Where its states are among all of the run, of which there are `n`.
     frames : (12 bodies,)
         Where bodies are.
     equations : JointEquations
@@ -93,6 +95,8 @@ class Beginning:
     """
 
     system: WithVelocities
+    states: slice
+    n: int
     frames: Vector
     equations: JointEquations
     tables: Tables
@@ -176,7 +180,7 @@ class Beginning:
 
         By those of J, masses, what is given, and r.
         """
-        found = np.zeros((count, self.system.n))
+        found = np.zeros((count, self.n))
         if not (self.moves or given[1].any() or rates[1].any()):
             return found
         bodies, shape = len(self._masses), self.equations.jacobian.shape
@@ -187,9 +191,9 @@ class Beginning:
         dr, twists = _columns(*rates, count), _columns(*given, count)
         for completed in self._stages:
             twists = completed(dJ, dM, twists, dr)
-        first = self.system.view.parts[0].n
+        first, own = self.system.view.parts[0].n, found[:, self.states]
         for j in np.flatnonzero(twists.any(axis=0)):
-            found[j, first:] = self.system.state_at(self.frames, twists[:, j])[first:]
+            own[j, first:] = self.system.state_at(self.frames, twists[:, j])[first:]
         return found
 
     @property

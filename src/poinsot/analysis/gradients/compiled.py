@@ -5,7 +5,7 @@ how they change with a parameter is looked up beside the run, in the models near
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -23,6 +23,7 @@ from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
 from poinsot.engine.control_backward import Decisions
 from poinsot.errors import NoDerivativeError
+from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.motions import Prescribed
 from poinsot.ph.runner import Memory, Totals
@@ -155,10 +156,21 @@ class CompiledBackward(Adjoint):
             found = None if alone else self.sweep.numbers(system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        def same(system: WithVelocities) -> bool:
+        def same(mechanism: WithVelocities) -> bool:
+            system = self._with_mechanism(mechanism)
             return self.measures_same(system) and self._reads_same(system)
 
         return Compressed(self.run.variations, look, same)
+
+    def _with_mechanism(self, mechanism: WithVelocities) -> PHSystem:
+        """Return the system of the run with another mechanism."""
+        system = self.run.problem.system
+        hosting = system.hosting if isinstance(system, Interconnection) else None
+        if hosting is None:
+            return mechanism
+        parts = hosting.whole.parts
+        others = (*parts[: hosting.host], mechanism, *parts[hosting.host + 1 :])
+        return replace(hosting.whole, parts=others)
 
     def _reads_same(self, system: PHSystem) -> bool:
         """Tell whether controllers measure the same of another system: seen at states anywhere."""

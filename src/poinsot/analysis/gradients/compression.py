@@ -31,8 +31,10 @@ from poinsot.errors import PoinsotError
 from poinsot.model import Model
 from poinsot.model.compiling import compiled_near
 from poinsot.model.initial import equations_near, equations_of
+from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
+from poinsot.ph.system import PHSystem
 
 #: Differences are round-off up to so many times that of the numbers.
 NOISE = 64 * EPS
@@ -135,8 +137,9 @@ class Compressed:
         there = self._changed(base, [*self.slopes], [changes])
         if there is None:
             return False
-        told = np.array([slope.dx0 for slope in self.slopes.values()]).T @ changes
-        found, scale = there[0].x - base.x, base.system.sizes(self.variations.problem.x)
+        told = np.array([slope.dx0[base.states] for slope in self.slopes.values()]).T @ changes
+        found = there[0].x - base.x
+        scale = base.system.sizes(self.variations.problem.x[base.states])
         motion = slice(base.system.view.motion)
         off, much = (np.max(abs(each / scale)[motion]) for each in (found - told, found))
         return bool(off <= BENT * much + NOISE)
@@ -170,15 +173,22 @@ class Compressed:
     def _begun(self, model: object) -> Beginning | None:
         """Return what the run begins with; None if its start is not that of a model's joints."""
         problem = self.variations.problem
-        system = problem.system
+        system, states = host_of(problem.system)
         if not isinstance(model, Model) or not isinstance(system, WithVelocities):
             return None
         equations, tables = equations_of(model), self.look(system)
         elastic = len(equations.movable) < len(equations.bodies)
         if equations.singular or elastic or tables is None:
             return None
-        frames = system.directors(problem.x)
-        return Beginning(system, frames, equations, tables, model.projection is not None)
+        frames = system.directors(problem.x[states])
+        known = states, problem.system.n, frames, equations, tables
+        return Beginning(system, *known, model.projection is not None)
+
+
+def host_of(system: PHSystem) -> tuple[PHSystem, slice]:
+    """Return the mechanism that networks are joined to, if there are any, and its states."""
+    hosting = system.hosting if isinstance(system, Interconnection) else None
+    return (system, slice(0, system.n)) if hosting is None else (hosting.system, hosting.states)
 
 
 def groups(numbers: Sequence[Entry]) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -144,19 +145,39 @@ class HostedSweep(DirectorSweep):
         return np.append(known, abs(self._matrices(self.hosting))), acting
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
-        """Return the numbers of another interconnection; None if it has another structure."""
-        hosting = system.hosting if isinstance(system, Interconnection) else None
-        if hosting is None or len(hosting.networks) != len(self.hosting.networks):
+        """Return the numbers of another interconnection; None if it has another structure.
+
+        Or those of this one with another host.
+        """
+        if isinstance(system, DirectorForm):
+            found, networks = super().numbers(self._closed(system)), self._networks
+        else:
+            hosting = system.hosting if isinstance(system, Interconnection) else None
+            if hosting is None or len(hosting.networks) != len(self.hosting.networks):
+                return None
+            found, networks = super().numbers(_closed(hosting)), self._numbers_of(hosting)
+        if found is None or networks[0].size != self.by_matrices.size:
             return None
-        found = super().numbers(_closed(hosting))
-        matrices = self._matrices(hosting)
-        if found is None or matrices.shape != self.by_matrices.shape:
-            return None
+        known, acting = (np.concatenate(each) for each in zip(found, networks, strict=True))
+        return known, acting
+
+    def _closed(self, host: DirectorForm) -> DirectorForm:
+        """Return another host with the networks of this one at its ports."""
+        return host.closed_by(self.system.mechanism.networks)
+
+    @cached_property
+    def _networks(self) -> tuple[Vector, Vector]:
+        """The numbers of the networks of the run."""
+        return self._numbers_of(self.hosting)
+
+    def _numbers_of(self, hosting: Hosting) -> tuple[Vector, Vector]:
+        """Return the matrices of networks, and the addresses of what is derived of expressions.
+
+        Like those of laws, these count as numbers, by their bits.
+        """
         codes = [code_of_product(each) for each in hosting.networks if each.linear is None]
         self._alive.append(codes)
-        # Like those of laws, addresses count as numbers, by their bits.
-        acting = np.concatenate([found[1], addresses(codes).view(np.float64)])
-        return np.concatenate([found[0], matrices.reshape(-1)]), acting
+        return self._matrices(hosting).reshape(-1), addresses(codes).view(np.float64)
 
     def use(self, models: list[Vector]) -> None:
         """Take numbers of what acts, and expressions of networks, in models near by."""
