@@ -17,17 +17,18 @@ all: with K~ the matrix of the step taken back,
 
 give the gradient by the start: g by its velocities is that, but for the sign, and g by the motion
 is that by the place which the motion, taken back, leads to. Constraints at the end of a step do not
-depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns;
-bodies, joints, and what acts along coordinates have their derivatives by hand there: residuals
-depend on the start by frames at the midpoint alone, the unknowns being held.
+depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns, and
+residuals depend on the start by frames at the midpoint alone, the unknowns being held. Bodies,
+joints and most of what acts have their derivatives by these by hand, and steps are taken back for
+the rest.
 
 Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
 of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
 
-Where these are, the gradient s has as many numbers as tables have, and is contracted with their
-derivatives by parameters after the last step: a step costs the same for any number of parameters.
-Of laws that are functions, and of other families, mu times residuals is taken with those of models
-near by as well, one after the other.
+By numbers, the same have derivatives by hand in both forms. There the gradient s has as many
+numbers as tables have, and is contracted with their derivatives by parameters after the last step:
+a step costs the same for any number of parameters. Of laws that are functions, and of the rest, mu
+times residuals is taken with those of models near by as well, one after the other.
 """
 
 from typing import NamedTuple
