@@ -91,15 +91,17 @@ def four_bar():
     return model, "bar2"
 
 
-#: Mechanisms and schemes.
+#: Mechanisms, and how they are run.
 MODELS = {
-    "slider-crank": (slider_crank, "ph-mp"),
-    "stabilised": (slider_crank, "ph-mp-ggl"),
-    "with friction": (with_friction, "ph-mp"),
-    "chain of 4": (lambda: chain(4), "ph-mp"),
-    "chain of 16": (lambda: chain(16), "ph-mp"),
-    "four-bar": (four_bar, "ph-mp"),
-    "elastic rod": (rod, "ph-mp"),
+    "slider-crank": (slider_crank, {}),
+    "stabilised": (slider_crank, {"scheme": "ph-mp-ggl"}),
+    "in body axes": (slider_crank, {"coordinates": "rotations"}),
+    "quaternions": (slider_crank, {"scheme": "emh-mean"}),
+    "with friction": (with_friction, {}),
+    "chain of 4": (lambda: chain(4), {}),
+    "chain of 16": (lambda: chain(16), {}),
+    "four-bar": (four_bar, {}),
+    "elastic rod": (rod, {}),
 }
 
 
@@ -139,10 +141,10 @@ def measure(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    make, scheme = MODELS[name]
+    make, options = MODELS[name]
     model, body = make()
     loss = Final(f"{body}.position.y + {body}.position.z")
-    how = {"h": H, "engine": "compiled", "scheme": scheme}
+    how = {"h": H, "engine": "compiled", **options}
     end = H * STEPS
     for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
         paths, rows = numbers(model, count), []
@@ -171,13 +173,13 @@ def compare(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    make, scheme = MODELS[name]
+    make, options = MODELS[name]
     model, body = make()
     paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
     ratios = []
 
     def both(t_end):
-        how = {"h": H, "t_end": t_end, "engine": "compiled", "scheme": scheme}
+        how = {"h": H, "t_end": t_end, "engine": "compiled", **options}
         run = took(lambda: ps.simulate(model, progress=False, **how))
         return run, took(lambda: ps.gradient(model, loss, paths, **how))
 

@@ -140,6 +140,7 @@ def test_gradients_of_random_mechanisms_in_other_coordinates_are_those_of_runs(s
     # Loops stay closed.
     moved = paths[:3] if len(plan.joints) > len(plan.bodies) else paths
     direction = {p: random.uniform(-1, 1, np.shape(known.values[p])) for p in moved}
+    direction = {p: dp + dp.T if np.ndim(dp) == 2 else dp for p, dp in direction.items()}
     found = ps.gradient(model, of, paths, **how)
 
     def value(step):

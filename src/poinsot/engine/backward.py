@@ -18,7 +18,8 @@ all: with K~ the matrix of the step taken back,
 give the gradient by the start: g by its velocities is that, but for the sign, and g by the motion
 is that by the place which the motion, taken back, leads to. Constraints at the end of a step do not
 depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns;
-bodies, common points and products of vectors have their derivatives by hand there.
+bodies, common points and products of vectors have their derivatives by hand there. So it is in
+quaternions with mean lever arms, where bodies alone differ.
 
 Where these are, the gradient s has as many numbers as tables have, and is contracted with their
 derivatives by parameters after the last step: a step costs the same for any number of parameters.
@@ -85,11 +86,12 @@ from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Row
 class Sweep(NamedTuple):
     """Steps to go through backwards, and everything that this reads and writes.
 
-    `machine` has the exact tangent. Of states x (steps + 1, n) at the `times` (steps + 1,) [s], and
-    inputs u (steps, inputs), steps are solved already; `seeds` (steps + 1, n) are the derivatives
-    of the loss by these states, the first of which is left to the caller. `lam` (n,) is the
-    gradient by the last state, and then by the first one; `by_bodies` and `by_parts` are those by
-    tables, added to. `places` (m, 4) as in a `Job`.
+    `machine` has the exact tangent. Of states x (steps + 1, n), in quaternions those of
+    `bodies.quaternions_backward`, at the `times` (steps + 1,) [s], and inputs u (steps, inputs),
+    steps are solved already; `seeds` (steps + 1, n) are the derivatives of the loss by these
+    states, the first of which is left to the caller. `lam` (n,) is the gradient by the last state,
+    and then by the first one; `by_bodies` and `by_parts` are those by tables, added to. `places`
+    (m, 4) as in a `Job`.
 
     The `families` (f,), by number, have no derivatives by hand; `acting` tells whether there are
     any. Their numbers in tables lie in one array, `numbers` (k,), each family's from `first`
