@@ -171,22 +171,24 @@ def controlled():
     return model, "pole"
 
 
-#: Mechanisms and schemes.
+#: Mechanisms, and how they are run.
 MODELS = {
-    "slider-crank": (slider_crank, "ph-mp"),
-    "stabilised": (slider_crank, "ph-mp-ggl"),
-    "with friction": (with_friction, "ph-mp"),
-    "chain of 4": (lambda: chain(4), "ph-mp"),
-    "chain of 16": (lambda: chain(16), "ph-mp"),
-    "four-bar": (four_bar, "ph-mp"),
-    "elastic rod": (rod, "ph-mp"),
-    "springs": (springs, "ph-mp"),
-    "springs, ggl": (springs, "ph-mp-ggl"),
-    "platform": (platform, "ph-mp"),
-    "platform, ggl": (platform, "ph-mp-ggl"),
-    "2 motors": (lambda: with_motors(2), "ph-mp"),
-    "4 motors": (lambda: with_motors(4), "ph-mp"),
-    "controlled": (controlled, "ph-mp"),
+    "slider-crank": (slider_crank, {}),
+    "stabilised": (slider_crank, {"scheme": "ph-mp-ggl"}),
+    "in body axes": (slider_crank, {"coordinates": "rotations"}),
+    "quaternions": (slider_crank, {"scheme": "emh-mean"}),
+    "with friction": (with_friction, {}),
+    "chain of 4": (lambda: chain(4), {}),
+    "chain of 16": (lambda: chain(16), {}),
+    "four-bar": (four_bar, {}),
+    "elastic rod": (rod, {}),
+    "springs": (springs, {}),
+    "springs, ggl": (springs, {"scheme": "ph-mp-ggl"}),
+    "platform": (platform, {}),
+    "platform, ggl": (platform, {"scheme": "ph-mp-ggl"}),
+    "2 motors": (lambda: with_motors(2), {}),
+    "4 motors": (lambda: with_motors(4), {}),
+    "controlled": (controlled, {}),
 }
 #: Numbers of the parts of springs and platform, by kind.
 OF_PARTS = {
@@ -246,10 +248,10 @@ def measure(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    make, scheme = MODELS[name]
+    make, options = MODELS[name]
     model, body = make()
     loss = Final(f"{body}.position.y + {body}.position.z")
-    how = {"h": H, "engine": "compiled", "scheme": scheme}
+    how = {"h": H, "engine": "compiled", **options}
     end = H * STEPS
     for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
         paths, rows = numbers(model, count), []
@@ -278,13 +280,13 @@ def compare(name):
     import poinsot as ps
     from poinsot.analysis import Final
 
-    make, scheme = MODELS[name]
+    make, options = MODELS[name]
     model, body = make()
     paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
     ratios = []
 
     def both(t_end):
-        how = {"h": H, "t_end": t_end, "engine": "compiled", "scheme": scheme}
+        how = {"h": H, "t_end": t_end, "engine": "compiled", **options}
         run = took(lambda: ps.simulate(model, progress=False, **how))
         return run, took(lambda: ps.gradient(model, loss, paths, **how))
 

@@ -20,7 +20,7 @@ is that by the place which the motion, taken back, leads to. Constraints at the 
 depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns, and
 residuals depend on the start by frames at the midpoint alone, the unknowns being held. Bodies,
 joints and most of what acts have their derivatives by these by hand, and steps are taken back for
-the rest.
+the rest. So it is in quaternions with mean lever arms, where bodies alone differ.
 
 Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
 of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
@@ -99,12 +99,13 @@ from poinsot.kernels.tables import BODY_NODES, Index1, Index2, Real1, Real2, Row
 class Sweep(NamedTuple):
     """Steps to go through backwards, and everything that this reads and writes.
 
-    `machine` has the exact tangent. Of states x (steps + 1, n) at the `times` (steps + 1,) [s], and
-    inputs u (steps, inputs), steps are solved already. The derivatives of the loss are those by
-    states, `seeds` (steps + 1, n), or those by what is `measured` of them, `slopes` (steps + 1,
-    rows), or both; either may be empty. The first state is left to the caller. `lam` (n,) is the
-    gradient by the last state, and then by the first one; `by_bodies` and `by_parts` are those by
-    tables, added to. `places` (m, 4) as in a `Job`.
+    `machine` has the exact tangent. Of states x (steps + 1, n), in quaternions those of
+    `bodies.quaternions_backward`, at the `times` (steps + 1,) [s], and inputs u (steps, inputs),
+    steps are solved already. The derivatives of the loss are those by states, `seeds` (steps + 1,
+    n), or those by what is `measured` of them, `slopes` (steps + 1, rows), or both; either may be
+    empty. The first state is left to the caller. `lam` (n,) is the gradient by the last state, and
+    then by the first one; `by_bodies` and `by_parts` are those by tables, added to. `places`
+    (m, 4) as in a `Job`.
 
     The families `rest` (r,), by number, have no derivatives by hand. Their numbers, and addresses
     of laws of any `families` (f,), lie in one array, `numbers` (k,), each family's from `first`

@@ -140,7 +140,7 @@ CURVE = CURVE + np.swapaxes(CURVE, 1, 2)
 
 def directors(quat: Array) -> Array:
     """Return the columns of R(q), one after the other; (..., 4) to (..., 9)."""
-    w, x, y, z = np.moveaxis(quat, -1, 0)
+    w, x, y, z = np.ascontiguousarray(np.moveaxis(quat, -1, 0))
     d1 = w * w + x * x - y * y - z * z, 2 * (x * y + w * z), 2 * (x * z - w * y)
     d2 = 2 * (x * y - w * z), w * w - x * x + y * y - z * z, 2 * (y * z + w * x)
     d3 = 2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z
