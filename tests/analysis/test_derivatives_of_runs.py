@@ -1,5 +1,7 @@
 """Gradients and sensitivities against differences of converged runs, and against closed forms."""
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
@@ -386,6 +388,11 @@ def test_machine_code_goes_backwards_through_every_part(name, scheme):
     assert found.value == pytest.approx(expected.value, rel=1e-12)
     np.testing.assert_allclose(found.flat, expected.flat, rtol=1e-9, atol=1e-9)
 
+    require_slope_of_runs(model, path, found, **how)
+
+
+def require_slope_of_runs(model, path, found, **how):
+    """Compare a gradient by a parameter with differences of converged compiled runs."""
     parameters = Parameters.of(model, [path])
     size, slope = np.max(abs(parameters.values[path])) or 1.0, 0.0
     way = np.ones_like(parameters.values[path]) if path.endswith("inertia") else 1.0
@@ -395,6 +402,26 @@ def test_machine_code_goes_backwards_through_every_part(name, scheme):
         slope += weight * ran[0] / (CHANGE * size)
     along = np.sum(found[path] * way)
     assert along == pytest.approx(slope, rel=1e-7, abs=1e-7 * min(1.0, 1 / size))
+
+
+#: Every part once in one of these.
+TURNING = {"coordinates": "rotations"}, {"scheme": "emh-mean"}, {"scheme": "eml-mean"}
+IN_QUATERNIONS = [
+    *zip([name for name in PARTS if name not in IN_PYTHON], cycle(TURNING), strict=False)
+]
+
+
+@pytest.mark.parametrize(("name", "case"), IN_QUATERNIONS)
+def test_machine_code_goes_backwards_through_every_part_where_bodies_turn_by_quaternions(
+    name, case
+):
+    extra, path = PARTS[name]
+    model, how = arm(), {**HOW, **case}
+    if extra:
+        extra(model)
+        model.project_velocities()
+    found = ps.gradient(model, LOSS, path, engine="compiled", **how)
+    require_slope_of_runs(model, path, found, **how)
 
 
 def bob(point=(0, 0, 0.1), velocity=0.7, damping=0.6, law=None):
