@@ -20,13 +20,14 @@ is that by the place which the motion, taken back, leads to. Constraints at the 
 depend on its start; S is 0 for these. In the plain form velocities at the end are no unknowns;
 bodies, common points and products of vectors have their derivatives by hand there.
 
-Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
-of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
-
 Where these are, the gradient s has as many numbers as tables have, and is contracted with their
 derivatives by parameters after the last step: a step costs the same for any number of parameters.
 Of other families mu times residuals is taken with the numbers of models near by as well, one after
 the other.
+
+Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
+of steps taken back holds for given inputs, and the rest is in `parts.network_backward`. Those of
+Maxwell elements are in `parts.relaxing_backward`.
 """
 
 from typing import NamedTuple
@@ -61,7 +62,9 @@ from poinsot.engine.families import (
     close_exactly,
     end_back,
     fold,
+    give_both,
     give_ends,
+    products_one,
     recall,
     start,
     start_one,
@@ -184,8 +187,8 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     place_end(bodies, x[n + 1], job.ahead)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
+    recall(machine.parts, job.state, x[n], x[n + 1])
     start(machine.parts, job.state)
-    recall(machine.parts, x[n], x[n + 1])
     _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
@@ -202,7 +205,7 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     end_back(machine.parts, job.by_parts, step, lam, mu, job.frames, job.by_u[n])
     total: float = end_backward(machine.bodies, job.by_bodies, h, x[n], stage, mu, job.frames, lam)
     if job.acting:
-        _by_ends(job, n, h)
+        _by_ends(job, n, h, step)
     return total
 
 
@@ -214,8 +217,8 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     load_stabilised(bodies, h, job.x[n], job.x[n + 1], job.state, job.ahead, stage)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
+    recall(machine.parts, job.state, job.x[n], job.x[n + 1])
     start(machine.parts, job.state)
-    recall(machine.parts, job.x[n], job.x[n + 1])
     _linearise_stabilised(job, step, True)
     _factorise(job)
     clear_backward(mu, job.frames)
@@ -364,22 +367,25 @@ def _asked(machine: Machine) -> int:
 
 
 @kernel
-def _by_ends(job: Sweep, n: int, h: float) -> None:
+def _by_ends(job: Sweep, n: int, h: float, step: Step) -> None:
     """Subtract from lam what families without own derivatives add to mu times residuals."""
     bodies, schedule = job.machine.bodies.places, job.machine.schedule
     mu, ends, stage, tiles = job.mu, job.ends, job.stage, job.tiles
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(schedule, tiles, mu, ends)
+    give_both(job.machine.parts, step, ends)
     start(job.machine.parts, job.ahead)
     turn_around(stage)
     _turn_impulses(job)
-    _act_on_ends(job, _step(job, n, -h, job.ahead))
+    back = _step(job, n, -h, job.ahead)
+    _act_on_ends(job, back)
     # What constrains changes no sign: all else does, which makes up for the sign of h.
     for i in range(0 + bodies[bodies.shape[0] - 1, BODY_NODES], mu.shape[0]):
         for slot in range(3):
             mu[i, slot] *= -1.0
     multiply_transposed(schedule, tiles, mu, ends)
+    give_both(job.machine.parts, back, ends)
     turn_around(stage)
     start(job.machine.parts, job.state)  # angles are followed from step to step
     subtract_ends(bodies, h, job.state, stage, ends, job.lam)
@@ -434,6 +440,7 @@ def _multiply(job: Sweep, family: int, step: Step, row: int) -> float:
         product = x[i, 0] * mu[i, 0] + x[i, 1] * mu[i, 1] + x[i, 2] * mu[i, 2]
         job.products[row, i] = product
         total += product
+    products_one(job.machine.parts, family, step, job.products[row])
     return total
 
 

@@ -126,11 +126,11 @@ def connect(connections: Connected, step: Step, tiles: Array) -> None:
     h, stage, numbers, kept = step.h, step.stage, connections.numbers, connections.start
     places = connections.places
     for group in range(numbers.shape[0]):
-        rows = _rows(group)
+        rows = rows_of(group)
         first, second = places_of(places, rows, FIRST), places_of(places, rows, SECOND)
-        motion_A, motion_B = _motion(stage, first), _motion(stage, second)
-        S, start = _stiffness(numbers, group), _start(kept, group)
-        ends = _ends(numbers, group, motion_A, motion_B)
+        motion_A, motion_B = motion_of(stage, first), motion_of(stage, second)
+        S, start = stiffness_of(numbers, group), start_of(kept, group)
+        ends = ends_of(numbers, group, motion_A, motion_B)
         turns, change, m = course(h, motion_A, motion_B, ends, start)
         mean = Middle(m[0], m[1], m[2], m[3])
         tension = elastic_tension(mean, S, change, start)
@@ -176,7 +176,7 @@ def connect_exactly(connections: Connected, step: Step, tiles: Array) -> None:
         F_A, A_A, B_A = _slopes(connections, step, group, TURN_A)
         F_B, A_B, B_B = _slopes(connections, step, group, TURN_B)
         slopes = F_v, F_A, F_B, A_v, A_A, A_B, B_v, B_A, B_B
-        add_to_tiles(tiles, connections.places, _rows(group), slopes)
+        add_to_tiles(tiles, connections.places, rows_of(group), slopes)
 
 
 @kernel
@@ -210,27 +210,28 @@ def _pull_beside(
 ) -> tuple[Vec, Vec, Vec]:
     """Return the force on B, and torques on A and B, with other velocities over the step."""
     h, stage, numbers, places = step.h, step.stage, connections.numbers, connections.places
-    rows, start, none = _rows(group), _start(connections.start, group), (0.0, 0.0, 0.0)
-    motion_A = _motion(stage, places_of(places, rows, FIRST))
-    motion_B = _motion(stage, places_of(places, rows, SECOND))
-    dv = _component(axis, change)
-    motion_A = _moved(h, motion_A, none, dv if what == TURN_A else none)
-    motion_B = _moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
-    ends = _ends(numbers, group, motion_A, motion_B)
+    rows, start, none = rows_of(group), start_of(connections.start, group), (0.0, 0.0, 0.0)
+    motion_A = motion_of(stage, places_of(places, rows, FIRST))
+    motion_B = motion_of(stage, places_of(places, rows, SECOND))
+    dv = component(axis, change)
+    motion_A = moved(h, motion_A, none, dv if what == TURN_A else none)
+    motion_B = moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
+    ends = ends_of(numbers, group, motion_A, motion_B)
     turns, change_of, m = course(h, motion_A, motion_B, ends, start)
     mean = Middle(m[0], m[1], m[2], m[3])
-    tension = elastic_tension(mean, _stiffness(numbers, group), change_of, start)
+    tension = elastic_tension(mean, stiffness_of(numbers, group), change_of, start)
     more, _ = viscous_tension(h, _damping(numbers, group), ends, change_of)
     return forces_of(add_tension(tension, more), ends, turns)
 
 
 @inline
-def _component(axis: int, x: float) -> Vec:
+def component(axis: int, x: float) -> Vec:
+    """Return a vector along an axis."""
     return x if axis == 0 else 0.0, x if axis == 1 else 0.0, x if axis == 2 else 0.0
 
 
 @arithmetic
-def _moved(
+def moved(
     h: float, motion: tuple[Vec, Mat, Vec, Vec], dv: Vec, dw: Vec
 ) -> tuple[Vec, Mat, Vec, Vec]:
     """Return a motion from the same start with another velocity and angular velocity."""
@@ -244,7 +245,7 @@ def _moved(
 
 
 @arithmetic
-def _rows(group: int) -> Places4:
+def rows_of(group: int) -> Places4:
     """Return the rows of a group."""
     k = ABREAST * group
     return k, k + 1, k + 2, k + 3
@@ -258,7 +259,7 @@ def _any(places: Array, rows: Places4, at: int) -> int:
 
 
 @arithmetic
-def _motion(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
+def motion_of(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
     """Return positions, directors, half turns and velocities of bodies."""
     columns = across(stage, bodies, 0, 5)
     position, half = vector_of(columns, POSITION), vector_of(columns, HALF)
@@ -266,7 +267,8 @@ def _motion(stage: Array, bodies: Places4) -> tuple[Vec, Mat, Vec, Vec]:
 
 
 @arithmetic
-def _stiffness(numbers: Array, group: int) -> Blocks:
+def stiffness_of(numbers: Array, group: int) -> Blocks:
+    """Return the stiffness of a group by blocks."""
     return _blocks(beside(numbers, group, STIFFNESS, DAMPING - STIFFNESS))
 
 
@@ -281,7 +283,7 @@ def _blocks(columns: tuple[Lane, ...]) -> Blocks:
 
 
 @arithmetic
-def _start(kept: Array, group: int) -> tuple[Vec, Vec, Vec, Vec, Lane]:
+def start_of(kept: Array, group: int) -> tuple[Vec, Vec, Vec, Vec, Lane]:
     """Return x, t, both parts of chi - rest, and w."""
     columns = beside(kept, group, 0, LAST)
     u, v = vector_of(columns, STRAIN), vector_of(columns, STRAIN + 3)
@@ -310,12 +312,13 @@ def _arms(stage: Array, at: int, bodies: Places4) -> Mat:
 
 
 @arithmetic
-def _ends(
+def ends_of(
     numbers: Array,
     group: int,
     motion_A: tuple[Vec, Mat, Vec, Vec],
     motion_B: tuple[Vec, Mat, Vec, Vec],
 ) -> Ends:
+    """Return axes and arms on both bodies, and the way from one to the other."""
     (r_A, D_A, _, _), (r_B, D_B, _, _) = motion_A, motion_B
     columns = beside(numbers, group, 0, STIFFNESS)
     A, B = (
@@ -332,22 +335,22 @@ def connected_energy(connections: Connected, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are."""
     energy, numbers, kept = 0.0, connections.numbers, connections.end
     for group in range(numbers.shape[0]):
-        energy += _keep(numbers, kept, state, group, connections.places)
+        energy += keep(numbers, kept, state, group, connections.places)
     return energy
 
 
 @arithmetic
-def _keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
+def keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
     """Keep where the connections of a group are; return their energy."""
-    rows = _rows(group)
-    motions = (_motion(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
-    A, B, _, _, r = _ends(numbers, group, *motions)
+    rows = rows_of(group)
+    motions = (motion_of(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
+    A, B, _, _, r = ends_of(numbers, group, *motions)
     x, turn, w = forms_of(A, B, r)
     t = scale(0.5 / w, turn)
     (u, v), (u0, v0) = placed(t, turn, x), six_of(numbers, group, REST)
     strain = u, v = sub(u, u0), sub(v, v0)
     put_beside(kept, group, 0, (*x, *t, *u, *v, w))
-    return total(0.5 * dot_six(times_six(_stiffness(numbers, group), strain), strain))
+    return total(0.5 * dot_six(times_six(stiffness_of(numbers, group), strain), strain))
 
 
 @kernel
@@ -367,7 +370,7 @@ def start_again(connections: Connected, state: Array) -> None:
     """Begin a step where connections are."""
     numbers, kept = connections.numbers, connections.start
     for group in range(numbers.shape[0]):
-        _keep(numbers, kept, state, group, connections.places)
+        keep(numbers, kept, state, group, connections.places)
 
 
 def room_for(count: int) -> Real:

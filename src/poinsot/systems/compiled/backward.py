@@ -57,7 +57,7 @@ class DirectorSweep:
         self.form = "stabilised_backward" if runner.system.stabilised else "backward"
         machine, self.work = runner.thorough_machine()
         plain = self.form == "backward"
-        by_hand = [bool(f.kernels.end_back or (plain and f.kernels.backward)) for f in FAMILIES]
+        by_hand = [f.closes or bool(plain and f.kernels.backward) for f in FAMILIES]
         #: Which families act by numbers whose derivatives are found with models near by.
         self.acting = [
             len(family) > 0 and not known
