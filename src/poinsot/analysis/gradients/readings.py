@@ -33,6 +33,7 @@ class Readings:
     def __init__(self, run: Run) -> None:
         assert run.held is not None
         self.run, self.inputs = run, run.held.columns
+        self._known: list[int] | None = None
 
     @classmethod
     def of(cls, run: Run) -> "Readings | None":
@@ -68,6 +69,7 @@ class Readings:
         return found
 
     def _changing(self, directions: Mapping[int, Direction]) -> list[int]:
+        """Return which of them change what is measured."""
         if self._known is None:
             self._known = [
                 k
@@ -75,8 +77,6 @@ class Readings:
                 if not all(self._same(problem) for _, problem in direction.nearby)
             ]
         return self._known
-
-    _known: list[int] | None = None
 
     def _same(self, problem: Problem) -> bool:
         """Tell whether the same is measured in another problem: seen at states anywhere."""
