@@ -23,7 +23,8 @@ joints and most of what acts have their derivatives by these by hand, and steps 
 the rest. So it is in quaternions with mean lever arms, where bodies alone differ.
 
 Networks at ports have states of their own, and set the inputs of ports by all outputs: what is said
-of steps taken back holds for given inputs, and the rest is in `parts.network_backward`.
+of steps taken back holds for given inputs, and the rest is in `parts.network_backward`. Those of
+Maxwell elements are in `parts.relaxing_backward`.
 
 By numbers, the same have derivatives by hand in both forms. There the gradient s has as many
 numbers as tables have, and is contracted with their derivatives by parameters after the last step:
@@ -72,7 +73,9 @@ from poinsot.engine.families import (
     close_exactly,
     end_back,
     fold,
+    give_both,
     give_ends,
+    products_one,
     recall,
     start,
     start_one,
@@ -202,8 +205,8 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     _load(job, machine.spins, n, h)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
+    recall(machine.parts, job.state, job.x[n], job.x[n + 1])
     start(machine.parts, job.state)
-    recall(machine.parts, job.x[n], job.x[n + 1])
     _linearise_plain(job, step)
     _factorise(job)
     clear_backward(mu, job.frames)
@@ -219,7 +222,7 @@ def _plain(job: Sweep, n: int, h: float) -> float:
     end_back(machine.parts, job.by_parts, step, job.lam, mu, job.frames, job.by_u[n])
     total = _end(job, machine.spins, n, h)
     if job.rest.size > 0:
-        _by_ends(job, n, h)
+        _by_ends(job, n, h, step)
     return total
 
 
@@ -283,8 +286,8 @@ def _stabilised(job: Sweep, n: int, h: float) -> float:
     load_stabilised(bodies, h, job.x[n], job.x[n + 1], job.state, job.ahead, stage)
     _load_multipliers(job, n, h)
     step = _step(job, n, h, job.state)
+    recall(machine.parts, job.state, job.x[n], job.x[n + 1])
     start(machine.parts, job.state)
-    recall(machine.parts, job.x[n], job.x[n + 1])
     _linearise_stabilised(job, step, True)
     _factorise(job)
     clear_backward(mu, job.frames)
@@ -435,22 +438,25 @@ def _asked(machine: Machine) -> int:
 
 
 @kernel
-def _by_ends(job: Sweep, n: int, h: float) -> None:
+def _by_ends(job: Sweep, n: int, h: float, step: Step) -> None:
     """Subtract from lam what families without own derivatives add to mu times residuals."""
     machine, bodies, schedule = job.machine, job.machine.bodies.places, job.machine.schedule
     mu, ends, stage, tiles = job.mu, job.ends, job.stage, job.tiles
     for i in range(ends.shape[0]):
         _clear_row(ends, i)
     multiply_transposed(schedule, tiles, mu, ends)
+    give_both(machine.parts, step, ends)
     start(machine.parts, job.ahead)
     turn_around(stage)
     _turn_impulses(job)
-    _act_on_ends(job, _step(job, n, -h, job.ahead))
+    back = _step(job, n, -h, job.ahead)
+    _act_on_ends(job, back)
     # What constrains changes no sign: all else does, which makes up for the sign of h.
     for i in range(0 + bodies[bodies.shape[0] - 1, BODY_NODES], mu.shape[0]):
         for slot in range(3):
             mu[i, slot] *= -1.0
     multiply_transposed(schedule, tiles, mu, ends)
+    give_both(job.machine.parts, back, ends)
     turn_around(stage)
     start(machine.parts, job.state)  # angles are followed from step to step
     _subtract_ends(job, machine.spins, h)
@@ -511,6 +517,7 @@ def _multiply(job: Sweep, family: int, step: Step, row: int) -> float:
         product = x[i, 0] * mu[i, 0] + x[i, 1] * mu[i, 1] + x[i, 2] * mu[i, 2]
         job.products[row, i] = product
         total += product
+    products_one(job.machine.parts, family, step, job.products[row])
     return total
 
 

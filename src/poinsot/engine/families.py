@@ -90,15 +90,16 @@ place = _through("place", "step")
 end = _through("end", "step, state")
 save = _through("save", "x, mid")
 start = _through("start", "state")
-recall = _through("recall", "x0, x1")
+recall = _through("recall", "state, x0, x1")
 begin_back = _through("begin_back", "step, lam, mu")
 end_back = _through("end_back", "step, lam, mu, frames, by_u", also="by")
 give_ends = _through("give_ends", "step, ends")
-#: What those add that can be gone through backwards, with all derivatives: apart if they have
-#: states of their own, and in the plain form if they have other kernels for it.
+give_both = _through("give_both", "step, ends")
+#: What those add that can be gone through backwards, with all derivatives: apart if they set inputs
+#: of others, and in the plain form if they have other kernels for it.
 _BACKWARDS = tuple(family for family in FAMILIES if family.reversible)
-_CLOSING = tuple(family for family in _BACKWARDS if family.kernels.end_back is not None)
-_BETWEEN = tuple(family for family in _BACKWARDS if family not in _CLOSING)
+_CLOSING = tuple(family for family in _BACKWARDS if family.closes)
+_BETWEEN = tuple(family for family in _BACKWARDS if not family.closes)
 _BY_HAND = tuple(family for family in _BETWEEN if family.by_hand(stabilised=False))
 _REST = tuple(family for family in _BETWEEN if family not in _BY_HAND)
 close_exactly = _through("exactly", "step, tiles", families=_CLOSING)
@@ -130,3 +131,4 @@ def _one(hook: str, given: str) -> Any:
 act_one = _one("act", "step, tiles")
 act_one_stabilised = _one("stabilised", "step, tiles")
 start_one = _one("start", "state")
+products_one = _one("products", "step, products")

@@ -193,9 +193,9 @@ def _pull_beside(
     rows, start, none = rows_of(group), start_of(connections.start, group), (0.0, 0.0, 0.0)
     motion_A = motion_of(stage, places_of(places, rows, FIRST))
     motion_B = motion_of(stage, places_of(places, rows, SECOND))
-    dv = _component(axis, change)
-    motion_A = _moved(h, motion_A, none, dv if what == TURN_A else none)
-    motion_B = _moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
+    dv = component(axis, change)
+    motion_A = moved(h, motion_A, none, dv if what == TURN_A else none)
+    motion_B = moved(h, motion_B, dv if what == APART else none, dv if what == TURN_B else none)
     ends = ends_of(numbers, group, motion_A, motion_B)
     turns, change_of, m = course(h, motion_A, motion_B, ends, start)
     mean = Middle(m[0], m[1], m[2], m[3])
@@ -205,12 +205,13 @@ def _pull_beside(
 
 
 @inline
-def _component(axis: int, x: float) -> Vec:
+def component(axis: int, x: float) -> Vec:
+    """Return a vector along an axis."""
     return x if axis == 0 else 0.0, x if axis == 1 else 0.0, x if axis == 2 else 0.0
 
 
 @arithmetic
-def _moved(
+def moved(
     h: float, motion: tuple[Vec, Mat, Vec, Vec], dv: Vec, dw: Vec
 ) -> tuple[Vec, Mat, Vec, Vec]:
     """Return a motion from the same start with another velocity and angular velocity."""
@@ -225,12 +226,12 @@ def connected_energy(connections: Connected, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are."""
     energy, numbers, kept = 0.0, connections.numbers, connections.end
     for group in range(numbers.shape[0]):
-        energy += _keep(numbers, kept, state, group, connections.places)
+        energy += keep(numbers, kept, state, group, connections.places)
     return energy
 
 
 @arithmetic
-def _keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
+def keep(numbers: Array, kept: Array, state: Array, group: int, places: Array) -> float:
     """Keep where the connections of a group are; return their energy."""
     rows = rows_of(group)
     motions = (motion_of(state, places_of(places, rows, at)) for at in (FIRST, SECOND))
@@ -260,7 +261,7 @@ def start_again(connections: Connected, state: Array) -> None:
     """Begin a step where connections are."""
     numbers, kept = connections.numbers, connections.start
     for group in range(numbers.shape[0]):
-        _keep(numbers, kept, state, group, connections.places)
+        keep(numbers, kept, state, group, connections.places)
 
 
 def room_for(count: int) -> Real:

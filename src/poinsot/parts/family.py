@@ -72,7 +72,7 @@ class Kernels(NamedTuple):
         The same as `act` and `stabilised`, with all derivatives, where these leave some out.
     start : (table, state)
         Sets what its parts remember of the start of a step, near what they remember already.
-    recall : (table, x0, x1)
+    recall : (table, state, x0, x1)
         Sets states of its own at both ends of a step from those of the run.
     begin_back : (table, step, lam, mu)
         Adds to mu what the gradient lam by its states after a step is by the unknowns of bodies.
@@ -81,6 +81,11 @@ class Kernels(NamedTuple):
         residuals; adds to the others like `backward`, and sets that by inputs that it reads.
     give_ends : (table, step, ends)
         Adds to `ends`, derivatives of mu times residuals by the unknowns of the step taken back.
+    give_both : (table, step, ends)
+        The same in the plain form, where `ends` are sums of those of the step and of the step taken
+        back, one after the other.
+    products : (table, step, products)
+        Subtracts what the gradient by states after a step is by its numbers from products of nodes.
     """
 
     act: Kernel | None
@@ -103,6 +108,8 @@ class Kernels(NamedTuple):
     begin_back: Kernel | None = None
     end_back: Kernel | None = None
     give_ends: Kernel | None = None
+    give_both: Kernel | None = None
+    products: Kernel | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +169,8 @@ class Family(ABC):
     #: Whether its equations are, but for their signs, those of the same step taken back: from its
     #: end with -h and impulses of the other sign. Then runs can be gone through backwards.
     reversible: ClassVar[bool] = True
+    #: Whether they set inputs of ports: residuals are taken back with given inputs.
+    closes: ClassVar[bool] = False
 
     @abstractmethod
     def __init__(self, assembly: Assembly) -> None:
@@ -193,7 +202,7 @@ class Family(ABC):
     def by_hand(cls, *, stabilised: bool) -> bool:
         """Whether its residuals have derivatives by hand, in the plain form or the other."""
         found = cls.kernels.backward_stabilised if stabilised else cls.kernels.backward
-        return (found or cls.kernels.end_back) is not None
+        return found is not None or cls.closes
 
     @property
     def laws(self) -> list[Called | None]:

@@ -49,7 +49,7 @@ from poinsot.parts.port_slopes import give_outputs, slope_by_unknowns
 
 
 @kernel
-def recall_networks(table: Networks, x0: Array, x1: Array) -> None:
+def recall_networks(table: Networks, state: Array, x0: Array, x1: Array) -> None:
     """Set the states over a step, which come last in those of the run."""
     x = table.states
     first = x0.size - x.shape[1]

@@ -170,6 +170,7 @@ class PortNetworks(Family):
         end_back=end_networks_back,
         give_ends=give_ends_of_networks,
     )
+    closes: ClassVar = True
 
     def __init__(self, assembly: Assembly) -> None:
         self.networks = [each.network for each in assembly.networks]

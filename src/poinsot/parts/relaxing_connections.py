@@ -5,7 +5,7 @@ Over a step they act like connections with the strain e at its start and a reduc
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from poinsot.frames.relative import COORDINATES
 from poinsot.kernels.algebra import Array, axpy, scale, sub
 from poinsot.kernels.kernel import arithmetic, kernel
-from poinsot.kernels.lanes import ABREAST, Lane, beside, matrix_of, put_beside, total
+from poinsot.kernels.lanes import ABREAST, beside, matrix_of, put_beside, total
 from poinsot.kernels.nodes import Graph, Tiles
 from poinsot.kernels.relative import dot_six, times_six
 from poinsot.kernels.step import Step
-from poinsot.kernels.tables import LOST_POWER, Index2, Lanes2
+from poinsot.kernels.tables import LOST_POWER
 from poinsot.parts.connected import (
     Connections,
     connect,
@@ -28,77 +28,69 @@ from poinsot.parts.connected import (
 )
 from poinsot.parts.connection_forces import STIFFNESS
 from poinsot.parts.family import Assembly, Kernels, index
-from poinsot.parts.reading_connections import LAST, STRAIN, Connected, six_of
+from poinsot.parts.reading_connections import LAST, STRAIN, six_of
+from poinsot.parts.relaxing_backward import (
+    begin_strains_back,
+    end_strains_back,
+    give_strains,
+    recall_strains,
+    relax_exactly,
+    start_strains,
+    strain_products,
+)
+from poinsot.parts.relaxing_table import (
+    AFTER,
+    BEFORE,
+    COLUMN,
+    COUNT,
+    SPRING,
+    TIME,
+    WHICH,
+    WIDTH,
+    Relaxing,
+    share_of,
+    soften,
+)
 from poinsot.ph.matrices import Vector
-
-#: Columns of numbers, in groups: S by blocks, the relaxation time, the step that the connection was
-#: softened for, chi at the start and at the end of a step. Of places: how many strains, which, and
-#: where they are in x.
-SPRING, TIME, STEP, BEFORE, AFTER = 0, 27, 28, 29, 35
-COUNT, WHICH, COLUMN = 0, 1, 7
-
-
-class Relaxing(NamedTuple):
-    """Maxwell elements as connections, and what these do not know."""
-
-    connected: Connected
-    numbers: Lanes2
-    places: Index2
 
 
 @kernel
 def relax(relaxing: Relaxing, step: Step, tiles: Array) -> None:
     """Add residuals, and tiles unless None."""
-    numbers = relaxing.numbers
-    for group in range(numbers.shape[0]):
-        if numbers[group, ABREAST * STEP] != step.h:
-            _soften(relaxing.connected.numbers, numbers, group, step.h)
+    for group in range(relaxing.numbers.shape[0]):
+        soften(relaxing, group, step.h)
     connect(relaxing.connected, step, tiles)
-
-
-@arithmetic
-def _soften(connected: Array, numbers: Array, group: int, h: float) -> None:
-    """Make connections as soft as they are over a step."""
-    share, _ = _share(numbers, group, h)
-    stiffness = beside(numbers, group, SPRING, TIME)
-    put_beside(connected, group, STIFFNESS, tuple(share * each for each in stiffness))
-    put_beside(numbers, group, STEP, (h,))
-
-
-@arithmetic
-def _share(numbers: Array, group: int, h: float) -> tuple[Lane, Lane]:
-    """Return which share of a change of strain springs take over half a step, and tau."""
-    (tau,) = beside(numbers, group, TIME, 1)
-    return 1.0 / (1.0 + 0.5 * h / tau), tau
 
 
 @kernel
 def relaxed_energy(relaxing: Relaxing, state: Array, step: Step) -> float:
     """Return the energy of all [J]; keep where they are, and add up the power lost."""
-    numbers, start, end = relaxing.numbers, relaxing.connected.start, relaxing.connected.end
+    numbers, memory, connected = relaxing.numbers, relaxing.memory, relaxing.connected
     connected_energy(relaxing.connected, state, step)
     energy = 0.0
     for group in range(numbers.shape[0]):
-        own, lost = _relaxed(numbers, start, end, group, step.h)
+        own, lost = _relaxed(numbers, memory, connected.start, connected.end, group, step.h)
         energy += own
         step.sizes[LOST_POWER] += lost
     return energy
 
 
 @arithmetic
-def _relaxed(numbers: Array, start: Array, end: Array, group: int, h: float) -> tuple[float, float]:
+def _relaxed(
+    numbers: Array, memory: Array, start: Array, end: Array, group: int, h: float
+) -> tuple[float, float]:
     """Set strains at the end of a step; return their energy and the power lost."""
-    share, tau = _share(numbers, group, h)
+    share, (tau,) = share_of(numbers, group, h), beside(numbers, group, TIME, 1)
     columns = beside(numbers, group, SPRING, TIME)
     S = matrix_of(columns, 0), matrix_of(columns, 9), matrix_of(columns, 18)
     # Connections keep chi in the place of strains.
     chi = six_of(end, group, STRAIN)
-    before, (u0, v0) = six_of(numbers, group, BEFORE), six_of(start, group, STRAIN)
+    before, (u0, v0) = six_of(memory, group, BEFORE), six_of(start, group, STRAIN)
     du, dv = sub(chi[0], before[0]), sub(chi[1], before[1])
     mean = u, v = scale(share, axpy(0.5, du, u0)), scale(share, axpy(0.5, dv, v0))
     lost = dot_six(times_six(S, mean), mean) / tau
     after = axpy(2.0, u, scale(-1.0, u0)), axpy(2.0, v, scale(-1.0, v0))
-    put_beside(numbers, group, AFTER, (*chi[0], *chi[1]))
+    put_beside(memory, group, AFTER, (*chi[0], *chi[1]))
     put_beside(end, group, STRAIN, (*after[0], *after[1]))
     return total(0.5 * dot_six(times_six(S, after), after)), total(lost)
 
@@ -107,10 +99,10 @@ def _relaxed(numbers: Array, start: Array, end: Array, group: int, h: float) -> 
 def go_on_relaxing(relaxing: Relaxing) -> None:
     """Go on from where elements are after the step."""
     go_on(relaxing.connected)
-    numbers = relaxing.numbers
-    for group in range(numbers.shape[0]):
+    memory = relaxing.memory
+    for group in range(memory.shape[0]):
         for i in range(ABREAST * COORDINATES):
-            numbers[group, ABREAST * BEFORE + i] = numbers[group, ABREAST * AFTER + i]
+            memory[group, ABREAST * BEFORE + i] = memory[group, ABREAST * AFTER + i]
 
 
 @kernel
@@ -130,9 +122,18 @@ class Relaxations(Connections):
 
     Table: ClassVar = Relaxing  # type: ignore[assignment]
     kernels: ClassVar = Kernels(
-        relax, energy=relaxed_energy, accept=go_on_relaxing, save=save_strains
+        relax,
+        energy=relaxed_energy,
+        accept=go_on_relaxing,
+        save=save_strains,
+        exactly=relax_exactly,
+        start=start_strains,
+        recall=recall_strains,
+        begin_back=begin_strains_back,
+        end_back=end_strains_back,
+        give_both=give_strains,
+        products=strain_products,
     )
-    reversible: ClassVar = False
 
     def __init__(self, assembly: Assembly) -> None:
         self.elements = assembly.relaxing
@@ -142,7 +143,8 @@ class Relaxations(Connections):
         self.stiffness = [each.ratio * each.spring.stiffness for each in self.elements]
         self.ends = np.array([c.ends for c in self.found], dtype=np.intp).reshape(-1, 2)
         self.kept = room_for(len(self.found))
-        self.numbers = np.zeros((self.kept.shape[1], ABREAST * (AFTER + COORDINATES)))
+        self.numbers = np.zeros((self.kept.shape[1], ABREAST * (TIME + 1)))
+        self.memory = np.zeros((self.kept.shape[1], ABREAST * WIDTH))
         self.first = assembly.strains_at
         self.softened: NDArray[np.float64] | None = None
         self.places = index(np.zeros((0, COLUMN + COORDINATES)))
@@ -152,12 +154,12 @@ class Relaxations(Connections):
         connected = super().table(graph, tiles)
         if self.softened is not None:  # by steps in another machine, which go on in this one
             connected = connected._replace(numbers=self.softened)
-            return Relaxing(connected, self.numbers, self.places)
+            return Relaxing(connected, self.numbers, self.memory, self.places)
         self.softened = connected.numbers
         first = ABREAST * STIFFNESS
         springs = connected.numbers[:, first : first + ABREAST * TIME]
         self.numbers[:, ABREAST * SPRING : ABREAST * TIME] = springs
-        self.numbers[:, ABREAST * TIME : ABREAST * STEP] = 1.0
+        self.numbers[:, ABREAST * TIME :] = 1.0
         for k, element in enumerate(self.elements):
             self.numbers[k // ABREAST, ABREAST * TIME + k % ABREAST] = element.time
         places, column = np.zeros((len(self.elements), COLUMN + COORDINATES), np.intp), self.first
@@ -167,13 +169,13 @@ class Relaxations(Connections):
             places[k, COLUMN : COLUMN + size] = column + np.arange(size)
             column += size
         self.places = index(places)
-        return Relaxing(connected, self.numbers, self.places)
+        return Relaxing(connected, self.numbers, self.memory, self.places)
 
     def start(self, q: Vector, angles: Mapping[str, float]) -> None:
         """Begin with where connections are at q."""
         super().start(q, angles)
         first, last = ABREAST * STRAIN, ABREAST * (STRAIN + COORDINATES)
-        self.numbers[:, ABREAST * BEFORE : ABREAST * AFTER] = self.kept[0, :, first:last]
+        self.memory[:, ABREAST * BEFORE : ABREAST * AFTER] = self.kept[0, :, first:last]
 
     @property
     def strains(self) -> Vector:

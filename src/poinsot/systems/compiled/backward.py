@@ -301,7 +301,7 @@ class MechanismSweep(ABC):
         if _is_real(value):
             return not self.by_hand[k]
         # Networks have their own ones of models near by.
-        return FAMILIES[k].kernels.end_back is None and bool(np.any(value))
+        return not FAMILIES[k].closes and bool(np.any(value))
 
     def _in_a_block(self, parts: Sequence[Any]) -> PartTables:
         """Return tables of what acts with its numbers in one array."""
