@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import is_
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +29,12 @@ from poinsot.ph.scheme import Scheme
 from poinsot.ph.system import PHSystem
 from poinsot.systems import slender
 from poinsot.systems.directors import (
-    DirectorForm,
     DirectorSystem,
     StabilisedSystem,
     director_system,
 )
 from poinsot.systems.floating.system import FloatingSystem, floating_system
+from poinsot.systems.form import MechanismForm
 from poinsot.systems.layout import Layout
 from poinsot.systems.mechanism import Mechanism
 from poinsot.systems.quaternions.systems import QuaternionForm, quaternion_system
@@ -44,7 +44,6 @@ from poinsot.systems.rotations.system import RotationSystem, rotation_system
 #: A body that is heavier than this by its density may have its lengths in millimetres [kg].
 HEAVY = 1e6
 
-MechanismT = TypeVar("MechanismT", bound=DirectorForm | RotationSystem)
 #: What a model compiles to.
 System: TypeAlias = (
     DirectorSystem | StabilisedSystem | QuaternionForm | RotationSystem | FloatingSystem
@@ -129,7 +128,9 @@ def mechanism_of(model: Contents, coordinates: str | None, stabilised: bool) -> 
     return director_system(*known, stabilised=stabilised)
 
 
-def compiled_near(model: Contents, like: Contents, system: MechanismT) -> MechanismT:
+def compiled_near(
+    model: Contents, like: Contents, system: MechanismForm | QuaternionForm
+) -> MechanismForm | QuaternionForm:
     """Return the system of a model whose parts are those of another one, some with other numbers.
 
     The other one has a system, whose inputs and start are taken.
@@ -148,7 +149,7 @@ def compiled_near(model: Contents, like: Contents, system: MechanismT) -> Mechan
         )
     if system.stabilised:
         mechanism = stabilisable(mechanism)
-    return replace(system, mechanism=mechanism, layout=layout)
+    return system.with_mechanism(mechanism, layout)
 
 
 def _only_bodies_differ(model: Contents, like: Contents) -> bool:

@@ -145,6 +145,10 @@ class MechanismForm(VelocityForm):
         mechanism = self.mechanism.near(self.layout.counted(turned))
         return self if mechanism is self.mechanism else replace(self, mechanism=mechanism)
 
+    def with_mechanism(self, mechanism: Mechanism, layout: Layout) -> Self:
+        """Return the system of another mechanism with as many states."""
+        return replace(self, mechanism=mechanism, layout=layout)
+
     def closed_by(self, networks: Sequence[Attached]) -> Self:
         """Return the system with ports closed by the laws of networks."""
         return replace(self, mechanism=replace(self.mechanism, networks=tuple(networks)))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from poinsot.model.equations import JointEquations
 from poinsot.ph.matrices import Array, Matrix, Vector, is_sparse
-from poinsot.systems.directors import DirectorForm
-from poinsot.systems.rotations.system import RotationSystem
+from poinsot.systems.compiled.backward import Tabulated
+from poinsot.systems.quaternions.systems import QuaternionForm
 from poinsot.systems.start import (
     CompletedSlopes,
     MatrixSlopes,
@@ -24,9 +24,9 @@ from poinsot.systems.start import (
 Places: TypeAlias = NDArray[np.intp]
 #: To which parameter each of some numbers belongs, -1 for none, and derivatives by it.
 Owned: TypeAlias = tuple[Places, Vector]
-#: Systems in whose states velocities are numbers of their own, in which they are linear.
-WithVelocities: TypeAlias = DirectorForm | RotationSystem
 
+#: Inertia changes by this part of itself; none of it is smaller than that, in SI units.
+PART, LEAST = 1e-3, 1e-30
 #: Twists solve the equations of joints if no more than this part of the speeds is left.
 ROUNDED = 1e-10
 
@@ -80,7 +80,7 @@ class Beginning:
 
     Parameters
     ----------
-    system : DirectorForm or RotationSystem
+    system : MechanismForm or QuaternionForm
         Its mechanism.
     states : slice
         Where its states are among all of the run, of which there are `n`.
@@ -94,7 +94,7 @@ class Beginning:
         Whether velocities are projected.
     """
 
-    system: WithVelocities
+    system: Tabulated
     states: slice
     n: int
     frames: Vector
@@ -102,9 +102,7 @@ class Beginning:
     tables: Tables
     projected: bool
 
-    def near(
-        self, system: WithVelocities, equations: JointEquations, tables: Tables
-    ) -> Self | None:
+    def near(self, system: Tabulated, equations: JointEquations, tables: Tables) -> Self | None:
         """Return what begins at the same place; None if it has not as many numbers."""
         other = replace(self, system=system, equations=equations, tables=tables)
         ours, theirs = self.equations, equations
@@ -161,7 +159,7 @@ class Beginning:
         sizes = tables.acting.start, tables.count, places.size, masses.size, given.size
         pieces = (np.split(each, np.cumsum(sizes)) for each in (owner, rates))
         numbers, _, J, M, k, r = zip(*pieces, strict=True)
-        dx0 = self._dx0(J, M, k, r, places, changes.size)
+        dx0 = self._dx0(J, M, k, r, numbers, places, changes.size)
         own, (by, values) = tables.acting, numbers
         return [
             Slope(
@@ -174,11 +172,18 @@ class Beginning:
         ]
 
     def _dx0(
-        self, J: Owned, M: Owned, given: Owned, rates: Owned, places: Places, count: int
+        self,
+        J: Owned,
+        M: Owned,
+        given: Owned,
+        rates: Owned,
+        numbers: Owned,
+        places: Places,
+        count: int,
     ) -> Array:
         """Return the derivatives of the state by so many parameters; (count, n).
 
-        By those of J, masses, what is given, and r.
+        By those of J, masses, what is given, r, and the numbers of tables.
         """
         found = np.zeros((count, self.n))
         if not (self.moves or given[1].any() or rates[1].any()):
@@ -191,10 +196,41 @@ class Beginning:
         dr, twists = _columns(*rates, count), _columns(*given, count)
         for completed in self._stages:
             twists = completed(dJ, dM, twists, dr)
-        first, own = self.system.view.parts[0].n, found[:, self.states]
+        own = found[:, self.states]
+        if isinstance(self.system, QuaternionForm):
+            inertia = self._inertia(*numbers, count)
+            for j in np.flatnonzero(twists.any(axis=0) | inertia.any(axis=(1, 2))):
+                own[j] = self._with_momenta(self.system, twists[:, j], inertia[j])
+            return found
+        first = self.system.view.parts[0].n
         for j in np.flatnonzero(twists.any(axis=0)):
             own[j, first:] = self.system.state_at(self.frames, twists[:, j])[first:]
         return found
+
+    def _inertia(self, owner: Places, rates: Vector, count: int) -> Array:
+        """Return derivatives of (m, E1, E2, E3) of bodies by those of tables in quaternions.
+
+        These have 2 m and principal moments of inertia; (count, bodies, 4).
+        """
+        bodies = len(self.system.mechanism.inertia)
+        by = _columns(owner, rates, count)[: 7 * bodies].T.reshape(count, bodies, 7)
+        moments = by[:, :, 1:4]
+        euler = moments.sum(axis=2, keepdims=True) / 2 - moments
+        return np.concatenate([by[:, :, :1] / 2, euler], axis=2)
+
+    def _with_momenta(self, system: QuaternionForm, twists: Vector, inertia: Array) -> Vector:
+        """Return the derivative of a state with momenta by those of twists and of inertia.
+
+        It is bilinear in these.
+        """
+        mechanism, now = system.mechanism, self._stages[-1].completed
+        sizes = np.max(abs(inertia) / np.maximum(mechanism.inertia, LEAST), initial=0.0)
+        change, ends = PART / max(1.0, float(sizes)), []
+        for way in (change, -change):
+            other = replace(mechanism, inertia=mechanism.inertia + way * inertia)
+            there = system.with_mechanism(other, system.layout)
+            ends.append(there.state_at(self.frames, now + way * twists))
+        return np.asarray((ends[0] - ends[1]) / (2 * change))
 
     @property
     def moves(self) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from poinsot.analysis.gradients.adjoint import Adjoint, alike
-from poinsot.analysis.gradients.beginnings import Tables, WithVelocities
+from poinsot.analysis.gradients.beginnings import Beginning, Tables
 from poinsot.analysis.gradients.compression import WEIGHTS, Compressed
 from poinsot.analysis.gradients.decisions import Decided, measured_in_machine_code
 from poinsot.analysis.gradients.nearby import Nearby
@@ -31,9 +31,9 @@ from poinsot.ph.signals import Constant, Signal, Table
 from poinsot.ph.system import PHSystem
 from poinsot.run.compiled import CompiledEngine, inputs_of
 from poinsot.run.problem import Problem
-from poinsot.systems.compiled.backward import LossSlopes
+from poinsot.systems.compiled.backward import LossSlopes, Tabulated
 from poinsot.systems.compiled.sweeps import sweep_of
-from poinsot.systems.controlling import Held
+from poinsot.systems.controlling import Held, Sampled
 
 #: Paths of parameters of controllers begin so.
 CONTROLLERS = "controllers."
@@ -101,6 +101,7 @@ class CompiledBackward(Adjoint):
         room = int(run.memory / (8 * width)) // self.whole
         self.size = self.whole * max(TOGETHER, room)
         self.checkpoints: list[Checkpoint] = []
+        self._tables: dict[Problem, tuple[Vector, Vector]] = {}
 
     @cached_property
     def by_numbers(self) -> Array:
@@ -115,19 +116,23 @@ class CompiledBackward(Adjoint):
     @cached_property
     def nearby(self) -> Nearby:
         """Models near by that differ in the numbers of what else acts."""
-        found = Nearby(self.sweep.own)
+        found, acting = Nearby(self.sweep.acting), self.sweep.acting
         for k, nearby in self._numbers.items():
             if any(not np.array_equal(acting, nearby[0][2]) for _, _, acting in nearby):
                 found.add(k, ((weight, acting) for weight, _, acting in nearby))
         slopes, problem = self.compressed.slopes, self.run.problem
         if self.run.variations.smooth:
-            start = problem.clock.h, problem.x, problem.turned
-            found.add_together(slopes, partial(self.sweep.probe, *start))
+            clock, near = problem.clock, (problem.x, problem.turned)
+            times = clock.span(clock.before, clock.before + 1)
+            step = times, self._inputs(problem.system, times)
+            found.add_together(
+                slopes, partial(self.sweep.probe, *step, near, self.run.linear.sizes)
+            )
         else:
             for k, slope in slopes.items():
                 if slope.acting.any():
                     weights = (WEIGHTS / slope.change).tolist()
-                    models = self.sweep.own + slope.acting
+                    models = acting + slope.acting
                     found.add(k, zip(weights, models, strict=True))
         self.sweep.use(found.models)
         return found
@@ -139,30 +144,35 @@ class CompiledBackward(Adjoint):
         for k, direction in self.directions.items():
             found[k] = []
             for weight, problem in direction.nearby:
-                numbers = self.sweep.numbers(problem.system)
+                numbers = self._tables.get(problem) or self.sweep.numbers(problem.system)
                 if numbers is None:
                     raise UnableError(f"'{direction.name}', which changes the structure of tables")
                 found[k].append((weight, *numbers))
         return found
 
+    @property
+    def _alone(self) -> bool:
+        """Whether the multipliers at the start are measured, which only whole models have."""
+        reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
+        return reacts and self.run.problem.system.stabilised
+
     @cached_property
     def compressed(self) -> Compressed:
         """What few models tell of many parameters; multipliers at the start are left to others."""
-        reacts = any(channel.kind == "reaction" for channel in self.bound.channels)
-        alone = reacts and self.run.problem.system.stabilised
+        alone = self._alone
         sizes = np.concatenate(self.sweep.sizes)
 
-        def look(system: WithVelocities) -> Tables | None:
+        def look(system: Tabulated) -> Tables | None:
             found = None if alone else self.sweep.numbers(system)
             return found and Tables(np.concatenate(found), sizes, found[1].size)
 
-        def same(mechanism: WithVelocities) -> bool:
+        def same(mechanism: Tabulated) -> bool:
             system = self._with_mechanism(mechanism)
             return self.measures_same(system) and self._reads_same(system)
 
         return Compressed(self.run.variations, look, same)
 
-    def _with_mechanism(self, mechanism: WithVelocities) -> PHSystem:
+    def _with_mechanism(self, mechanism: Tabulated) -> PHSystem:
         """Return the system of the run with another mechanism."""
         system = self.run.problem.system
         hosting = system.hosting if isinstance(system, Interconnection) else None
@@ -198,9 +208,29 @@ class CompiledBackward(Adjoint):
     @cached_property
     def directions(self) -> Mapping[int, Direction]:
         """Those of all other numbers of parameters."""
-        variations, known = self.run.variations, self.compressed.slopes
-        others = (k for k in range(len(variations.numbers)) if k not in known)
-        return {k: variations.direction(variations.numbers[k]) for k in others}
+        count, known = len(self.run.variations.numbers), self.compressed.slopes
+        return {k: self._direction(k) for k in range(count) if k not in known}
+
+    def _direction(self, k: int) -> Direction:
+        """Return the direction of a number, by models that are built in part if possible."""
+        variations = self.run.variations
+        beside = None if self._alone else self.compressed.beside(k)
+        if beside is None:
+            return variations.direction(variations.numbers[k])
+        nearby = []
+        for weight, begun in zip(beside.weights, beside.begun, strict=True):
+            problem = self._problem_of(begun)
+            nearby.append((weight, problem))
+        return Direction(variations.numbers[k][0], tuple(nearby), beside.dx0)
+
+    def _problem_of(self, begun: Beginning) -> Problem:
+        """Return the run of another mechanism, with the start of this one."""
+        problem, tables = self.run.problem, begun.tables
+        system = self._with_mechanism(begun.system)
+        own = problem.sampled.controllers, system, problem.clock.h, self.whole
+        other = replace(problem, system=system, sampled=Sampled(*own))
+        self._tables[other] = tables.numbers[: tables.acting.start], tables.numbers[tables.acting]
+        return other
 
     def gradient(self) -> Gradient:
         """Return the loss and its derivatives."""

@@ -14,7 +14,7 @@ several parameters, the group is divided, down to single parameters.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from poinsot.analysis.gradients.beginnings import (
     Places,
     Slope,
     Tables,
-    WithVelocities,
     together,
 )
 from poinsot.analysis.variations import CENTRAL, PART, Entry, Variations
@@ -35,6 +34,8 @@ from poinsot.ph.interconnection import Interconnection
 from poinsot.ph.matrices import Array, Vector
 from poinsot.ph.stages import EPS
 from poinsot.ph.system import PHSystem
+from poinsot.systems.compiled.backward import Tabulated
+from poinsot.systems.form import MechanismForm
 
 #: Differences are round-off up to so many times that of the numbers.
 NOISE = 64 * EPS
@@ -53,6 +54,14 @@ Told: TypeAlias = tuple[Places, Array] | None
 Tell: TypeAlias = Callable[[Array, Vector, Vector, Vector], Told]
 
 
+class Beside(NamedTuple):
+    """Models with other values of a number, with weights for derivatives, and that of the start."""
+
+    weights: tuple[float, ...]
+    begun: tuple[Beginning, ...]
+    dx0: Vector
+
+
 class Compressed:
     """Derivatives by those numbers of parameters that few models tell.
 
@@ -69,45 +78,87 @@ class Compressed:
     def __init__(
         self,
         variations: Variations,
-        look: Callable[[WithVelocities], Tables | None],
-        same: Callable[[WithVelocities], bool],
+        look: Callable[[Tabulated], Tables | None],
+        same: Callable[[Tabulated], bool],
     ) -> None:
         self.variations, self.look, self.same = variations, look, same
         #: By which of `variations.numbers`.
         self.slopes: dict[int, Slope] = {}
-        base = self._begun(variations.model)
+        self.base = base = self._begun(variations.model)
         if base is not None and base.suits_joints:
             for group in groups(variations.numbers):
                 self._find(base, group)
             if not self._starts_as_told(base):
                 self.slopes = {}
 
+    def beside(self, k: int) -> Beside | None:
+        """Return models with other values of one number, which may measure otherwise.
+
+        None if they are to be built as a whole.
+        """
+        if self.base is None:
+            return None
+        change = self._change(k)
+        ways = [np.array([m * change]) for m in MULTIPLES]
+        begun = self._changed(self.base, [k], ways)
+        if begun is None:
+            return None
+        dx0 = np.zeros(self.base.n)
+        dx0[self.base.states] = WEIGHTS @ np.array([each.x for each in begun]) / change
+        return Beside(tuple(WEIGHTS / change), tuple(begun), dx0)
+
     def _find(self, base: Beginning, group: Sequence[int]) -> None:
-        """Find the slopes by these numbers of parameters, as far as each has its own."""
-        found = self._together(base, group)
+        """Find the slopes by these numbers of parameters, but for those that change measures."""
+        first = self._alike(base, group)
+        if first is None and len(group) > 1:
+            group = [k for k in group if self._alike(base, [k])]
+            first = self._alike(base, group) if group else None
+        if first is not None:
+            self._divide(base, group, first)
+
+    def _alike(self, base: Beginning, group: Sequence[int]) -> Beginning | None:
+        """Return a run with other values of some numbers; None if it begins or measures otherwise.
+
+        The values differ by the usual changes.
+        """
+        changes = np.array([self._change(k) for k in group])
+        more = self._changed(base, group, [changes])
+        return more[0] if more and self._measures_same(base, more[0]) else None
+
+    def _change(self, k: int) -> float:
+        """Return the usual change of a number."""
+        return PART * self.variations.size(self.variations.numbers[k])
+
+    def _divide(
+        self, base: Beginning, group: Sequence[int], first: Beginning | None = None
+    ) -> None:
+        """Find the slopes by numbers, as far as each changes numbers of its own."""
+        found = self._together(base, group, first)
         if found is not None:
             self.slopes |= found
         elif len(group) > 1:
             half = len(group) // 2
-            self._find(base, group[:half])
-            self._find(base, group[half:])
+            self._divide(base, group[:half])
+            self._divide(base, group[half:])
 
-    def _together(self, base: Beginning, group: Sequence[int]) -> dict[int, Slope] | None:
-        """Return the slopes by some numbers of parameters, or None."""
-        count, variations = len(group), self.variations
-        c = np.array([PART * variations.size(variations.numbers[k]) for k in group])
+    def _together(
+        self, base: Beginning, group: Sequence[int], first: Beginning | None
+    ) -> dict[int, Slope] | None:
+        """Return the slopes by some numbers of parameters, or None; the first change is known."""
+        count = len(group)
+        c = np.array([self._change(k) for k in group])
         r = 2 + np.arange(count) / count
         ones, bits = np.ones(count), range((count - 1).bit_length())
         halves = [(np.arange(count) >> bit & 1).astype(float) for bit in bits]
         tried: tuple[tuple[Tell, list[Vector]], ...] = (
-            (linear, [ones, r]),
+            (linear, [ones, r] if first is None else [r]),
             (quadratic, [-ones]),
             (smooth, [2 * ones, -2 * ones, *halves]),
         )
-        begun, told = [base], None
+        begun, told = [base] if first is None else [base, first], None
         for tell, factors in tried:
             more = self._changed(base, group, [each * c for each in factors])
-            if more is None or not self._measures_same(base, more[0]):
+            if more is None:
                 return None
             begun += more
             places = together(begun)
@@ -126,7 +177,11 @@ class Compressed:
         }
 
     def _measures_same(self, base: Beginning, other: Beginning) -> bool:
-        return other.system.layout is base.system.layout or self.same(other.system)
+        """Tell whether the same is measured: of momenta, velocities depend on masses."""
+        has_velocities = isinstance(base.system, MechanismForm)
+        if has_velocities and other.system.layout is base.system.layout:
+            return True
+        return self.same(other.system)
 
     def _starts_as_told(self, base: Beginning) -> bool:
         """Tell whether a run with small changes of all parameters starts where slopes tell."""
@@ -174,7 +229,7 @@ class Compressed:
         """Return what the run begins with; None if its start is not that of a model's joints."""
         problem = self.variations.problem
         system, states = host_of(problem.system)
-        if not isinstance(model, Model) or not isinstance(system, WithVelocities):
+        if not isinstance(model, Model) or not isinstance(system, Tabulated):
             return None
         equations, tables = equations_of(model), self.look(system)
         elastic = len(equations.movable) < len(equations.bodies)

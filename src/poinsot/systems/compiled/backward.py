@@ -137,23 +137,35 @@ class MechanismSweep(ABC):
             self.differs[:] = np.column_stack(pieces)
         self.by_nearby = np.zeros((len(models), self.plan.graph.nodes + 1))
 
-    def probe(self, h: float, near: Vector, turned: Vector, models: Sequence[Vector]) -> Array:
-        """Return the sums of models (models, nodes) for steps of size h between states anywhere.
+    def probe(
+        self,
+        times: Vector,
+        u: Array,
+        near: tuple[Vector, Vector],
+        sizes: Vector,
+        models: Sequence[Vector],
+    ) -> Array:
+        """Return the sums of models (models, nodes) for steps between states anywhere.
 
-        They are near a state (n,) with these angles.
+        These are near a state (n,) with its angles, whose components have these sizes; `times` (2,)
+        and inputs u (1, inputs) are those of a step.
         """
-        system, random = self.system, np.random.default_rng(0)
+        random = np.random.default_rng(0)
         self.use([*models])
         for _ in range(PROBES):
-            self.end(near, turned)
-            shifts = 0.1 * random.standard_normal((2, system.n))
-            x, lam = near + system.sizes(near) * shifts, random.standard_normal(system.n)
-            nothing = np.zeros((1, system.m))
-            self.back(h * np.arange(2.0), nothing, x, LossSlopes(), lam, np.zeros((1, 0)))
+            self.end(*near)
+            x = near[0] + sizes * 0.1 * random.standard_normal((2, sizes.size))
+            lam = random.standard_normal(sizes.size)
+            self.back(times, u, x, LossSlopes(), lam, np.zeros((1, 0)))
         # Angles of joints are remembered by what takes the steps of the run, too.
-        self.end(near, turned)
+        self.end(*near)
         self.by_bodies, self.by_parts = 0.0 * self.by_bodies, _emptied(self.machine.parts)
         return self.by_nearby
+
+    @property
+    def acting(self) -> Vector:
+        """Numbers, and addresses of laws, that models near by differ in."""
+        return self.own
 
     def end(self, x: Vector, turned: Vector) -> None:
         """Go backwards from this state."""

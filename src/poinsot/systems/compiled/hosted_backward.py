@@ -141,8 +141,13 @@ class HostedSweep(DirectorSweep):
     @property
     def sizes(self) -> tuple[Vector, Vector]:
         """By what sizes the round-off of `numbers` is judged."""
-        known, acting = super().sizes
-        return np.append(known, abs(self._matrices(self.hosting))), acting
+        (known, acting), (matrices, codes) = super().sizes, self._networks
+        return np.append(known, abs(matrices)), np.append(acting, 0.0 * codes)
+
+    @property
+    def acting(self) -> Vector:
+        """Numbers that models near by differ in."""
+        return np.append(super().acting, self._networks[1])
 
     def numbers(self, system: PHSystem) -> tuple[Vector, Vector] | None:
         """Return the numbers of another interconnection; None if it has another structure.

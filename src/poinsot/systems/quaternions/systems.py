@@ -115,6 +115,10 @@ class QuaternionForm(MomentumForm):
         states = _states(self.lagrangian, parts)
         return kind(self.name, states, self.ports, self.lagrangian, initial)
 
+    def with_mechanism(self, mechanism: Mechanism, layout: Layout) -> Self:
+        """Return the system of another mechanism with as many states."""
+        return replace(self, lagrangian=QuaternionMechanism(mechanism, layout))
+
     def runner(self, scheme: Scheme, x: Vector, h: float, options: Newton) -> Runner | None:
         """Return a runner for the energy-momentum schemes.
 
