@@ -24,7 +24,9 @@ REPEATS = 3
 #: What does not depend on the number of steps is seen with so few of them.
 FEW = 10
 #: Numbers of steps over which whole gradients are compared with whole runs, and of parameters.
-WHOLE, PARAMETERS = (1_000, 3_000, 10_000), 20
+WHOLE, PARAMETERS = (100, 1_000, 10_000), 20
+#: What is derived: where a body is in the end.
+LOSS = "{0}.position.x + {0}.position.y + {0}.position.z"
 #: Numbers of steps of which memory is measured, and what states may take of it [bytes].
 LENGTHS, MEMORY = (10_000, 100_000, 400_000), 2**25
 
@@ -154,8 +156,8 @@ def with_motors(links):
     return model, f"link{links - 1}"
 
 
-def controlled():
-    """Return a cart with a pole and a controller in continuous time."""
+def controlled(every=None):
+    """Return a cart with a pole and a controller in continuous time, or a sampled one."""
     import poinsot as ps
 
     model = ps.Model(gravity=(0, 0, -9.81), name="controlled")
@@ -167,7 +169,7 @@ def controlled():
     model.add_port("motor", ps.JointPort("rail"))
     reads = ["rail", "rail.rate", "pin"]
     law = "-3*rail - rail_rate + sin(pin)"
-    model.add_controller("law", law, reads=reads, drives=["motor"])
+    model.add_controller("law", law, reads=reads, drives=["motor"], every=every)
     return model, "pole"
 
 
@@ -189,6 +191,7 @@ MODELS = {
     "2 motors": (lambda: with_motors(2), {}),
     "4 motors": (lambda: with_motors(4), {}),
     "controlled": (controlled, {}),
+    "sampled": (lambda: controlled(H), {}),
 }
 #: Numbers of the parts of springs and platform, by kind.
 OF_PARTS = {
@@ -250,7 +253,7 @@ def measure(name):
 
     make, options = MODELS[name]
     model, body = make()
-    loss = Final(f"{body}.position.y + {body}.position.z")
+    loss = Final(LOSS.format(body))
     how = {"h": H, "engine": "compiled", **options}
     end = H * STEPS
     for count in dict.fromkeys(len(numbers(model, count)) for count in COUNTS):
@@ -282,7 +285,7 @@ def compare(name):
 
     make, options = MODELS[name]
     model, body = make()
-    paths, loss = numbers(model, PARAMETERS), Final(f"{body}.position.y")
+    paths, loss = numbers(model, PARAMETERS), Final(LOSS.format(body))
     ratios = []
 
     def both(t_end):
@@ -305,7 +308,7 @@ def peak(steps):
 
     model, body = slider_crank()
     how = {"h": H, "t_end": H * steps, "engine": "compiled", "memory": MEMORY}
-    ps.gradient(model, Final(f"{body}.position.y"), ["bodies.rod.mass"], **how)
+    ps.gradient(model, Final(LOSS.format(body)), ["bodies.rod.mass"], **how)
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")
 
 
