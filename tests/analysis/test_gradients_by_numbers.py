@@ -14,7 +14,7 @@ from poinsot.analysis import Final
 from poinsot.analysis.gradients.compiled import CompiledBackward
 from poinsot.model.parameters import Parameters
 
-H, STEPS = 0.02, 12
+H, STEPS = 0.02, 6
 #: Of a change, weights of runs for a derivative of fourth order.
 WEIGHTS = {1: 2 / 3, -1: -2 / 3, 2: -1 / 12, -2: 1 / 12}
 SCHEMES = ("ph-mp", "ph-mp-ggl")
