@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.bodies.quaternions_backward import MOMENTS, OMEGA, PI, SHARE, SLIP, TURN, WIDTH
-from poinsot.frames.parametrisations import directors
+from poinsot.frames.parametrisations import directors_of_many
 from poinsot.kernels.tables import DIRECTORS, MASS2, POSITION, VELOCITY
 from poinsot.so3 import quat_conjugate, quat_multiply
 from poinsot.systems.quaternions.systems import QuaternionForm, QuaternionSystem
@@ -138,7 +138,7 @@ class InQuaternions(Motions):
 
     def _bodies(self, x: Array) -> Array:
         (q, *v, p), found = self._parts(x), np.zeros((len(x), self.count, WIDTH))
-        found[..., AT], found[..., FRAME] = q[..., :3], directors(q[..., 3:])
+        found[..., AT], found[..., FRAME] = q[..., :3], directors_of_many(q[..., 3:])
         push = _seen(q, p)
         if self.livens:
             rate = _seen(q, v[0])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from poinsot.frames import euler
-from poinsot.frames.parametrisations import BODY, Matrices, Quaternions, directors
+from poinsot.frames.parametrisations import BODY, Matrices, Quaternions, directors_of_many
 from poinsot.ph.matrices import Vector
 from poinsot.ph.runner import Block, Clock, Memory, Runner, Totals
 from poinsot.ph.scheme import Scheme
@@ -62,7 +62,7 @@ class RotationRunner(Runner):
         bodies, states, m = self.system.bodies, len(rows), self.system.held.m
         q, p = self._parts(rows)
         quat = q[:, :, 3:]
-        d = directors(quat)
+        d = directors_of_many(quat)
         if theta is None:
             theta = d if isinstance(bodies.parametrisation, Matrices) else quat
         # Sums whose order, and so round-off, does not depend on how many states there are.
@@ -203,7 +203,7 @@ class EulerRunner(RotationRunner):
     def _follow(self, rows: Array) -> tuple[Array, int]:
         """Return the angles of consecutive states, and how many steps they can be followed."""
         quat = self._parts(rows)[0][:, :, 3:]
-        R = euler.matrix_of(directors(quat))
+        R = euler.matrix_of(directors_of_many(quat))
         delta = quat_multiply(quat_conjugate(quat[:-1]), quat[1:])
         turn = 2 * delta[..., 1:] / delta[..., :1]
         locked = euler.closest(R[:-1], turn)[0].min(axis=1) < euler.LOCK
