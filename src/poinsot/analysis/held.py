@@ -99,10 +99,6 @@ class Held:
         self.sampled.sample_of(number, t, given)
         return self.memory()
 
-    def measured(self, x: Array, turned: Array) -> list[Array]:
-        """Return what each controller measures at states (times, n) with angles (times, ...)."""
-        return [measure(x, turned) for measure in self.measures]
-
     def _measured(self, c: int, x: Vector, turned: Vector) -> Vector:
         y: Vector = self.measures[c](x[None], turned[None])[0]
         return y

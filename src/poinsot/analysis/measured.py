@@ -57,15 +57,6 @@ class Measured:
         found[np.ix_(some, own)] = np.concatenate(parts) / (STEP * sizes[own])
         return found
 
-    def slopes(self, x: Array, turned: Array, sizes: Vector) -> tuple[Array, NDArray[np.intp]]:
-        """Return derivatives by some of the states (k, size, states), and which ones these are."""
-        own = self._columns(x[0], turned[0], sizes)
-        found = np.zeros((len(x), self.size, own.size))
-        for rows, seen, weights in self._near(x, turned, sizes, own) if own.size else ():
-            change = np.swapaxes(seen * weights[:, None], 1, 2)
-            found[rows] = change.reshape(len(change), self.size, -1, own.size).sum(axis=2)
-        return found / (STEP * sizes[own]), own
-
     def _near(
         self, x: Array, turned: Array, sizes: Vector, own: NDArray[np.intp]
     ) -> Iterator[tuple[slice, Array, Array]]:
