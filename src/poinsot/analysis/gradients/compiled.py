@@ -17,7 +17,6 @@ from poinsot.analysis.gradients.decisions import Decided, measured_in_machine_co
 from poinsot.analysis.gradients.nearby import Nearby
 from poinsot.analysis.gradients.results import Gradient
 from poinsot.analysis.gradients.run import TOGETHER, Run
-from poinsot.analysis.held import Memory as HeldMemory
 from poinsot.analysis.losses import Bound
 from poinsot.analysis.measured import Measured
 from poinsot.analysis.variations import Direction
@@ -67,7 +66,6 @@ class Checkpoint:
     x: Vector
     turned: Vector
     memory: Memory
-    held: HeldMemory | None
     totals: Totals
 
 
@@ -217,11 +215,9 @@ class CompiledBackward(Adjoint):
         beside = None if self._alone else self.compressed.beside(k)
         if beside is None:
             return variations.direction(variations.numbers[k])
-        nearby = []
-        for weight, begun in zip(beside.weights, beside.begun, strict=True):
-            problem = self._problem_of(begun)
-            nearby.append((weight, problem))
-        return Direction(variations.numbers[k][0], tuple(nearby), beside.dx0)
+        problems = map(self._problem_of, beside.begun)
+        nearby = tuple(zip(beside.weights, problems, strict=True))
+        return Direction(variations.numbers[k][0], nearby, beside.dx0)
 
     def _problem_of(self, begun: Beginning) -> Problem:
         """Return the run of another mechanism, with the start of this one."""
@@ -367,8 +363,7 @@ class CompiledBackward(Adjoint):
         x, turned = problem.x, problem.turned
         while first < problem.clock.steps:
             memory = self.engine.memory()
-            held = None if run.held is None else run.held.memory()
-            self.checkpoints.append(Checkpoint(first, x, turned, memory, held, totals.copy()))
+            self.checkpoints.append(Checkpoint(first, x, turned, memory, totals.copy()))
             xs, turns = self._steps(first, x, turned, totals)
             yield xs, turns
             first, x, turned = first + len(xs) - 1, xs[-1].copy(), turns[-1].copy()
